@@ -1,0 +1,1 @@
+"""What several papers share: errors, exact numbers, progress, settings, tables, pictures."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -24,12 +25,10 @@ class Snapshot(Generic[Result]):
 
 def last(snapshots: Iterable[Snapshot[Result]]) -> Result:
     """The finished result of a run, without drawing anything."""
-    snapshot = None
-    for snapshot in snapshots:
-        pass
-    if snapshot is None:
+    newest = deque(snapshots, maxlen=1)
+    if not newest:
         raise ValueError("the run yielded no snapshot")
-    return snapshot.result
+    return newest[0].result
 
 
 def with_bar(snapshots: Iterable[Snapshot[Result]], label: str) -> Result:

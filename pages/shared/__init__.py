@@ -1,0 +1,1 @@
+"""The furniture that every page uses."""

@@ -1,0 +1,162 @@
+"""The distribution of the risk after calibration: its density, the target, the mean and the bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.common.settings import Settings, choice, decimal, switch, to_code, whole
+from core.common.template import BLUE, GREEN, GREY, ORANGE, VERMILION, finish, translucent
+from core.common.text import count, number, percent
+from core.common.view import View
+from core.conformal.loss_models import LOSS_MODELS, draw
+from core.conformal.quadrature import RiskPosterior
+
+__all__ = ["PosteriorSettings", "density_figure", "density_table", "posterior_view", "verdict"]
+
+_POINTS = 400
+_FRAMES = 24
+
+
+@dataclass(frozen=True, kw_only=True)
+class PosteriorSettings(Settings):
+    """A calibration sample drawn from a population with a known risk, and what is asked of it."""
+
+    kind: str = choice(
+        "misses", options=tuple(LOSS_MODELS), label="Kind of loss", help="What one case can cost, from 0 to 1."
+    )
+    n_cal: int = whole(
+        40, low=1, high=2000, label="Calibration cases", help="How many labelled cases were set aside to measure loss."
+    )
+    mean_loss: float = decimal(
+        0.08, low=0.0, high=0.9, step=0.01, label="True risk", help="The population's expected loss. In life unknown."
+    )
+    alpha: float = decimal(
+        0.15, low=0.01, high=0.9, step=0.01, label="Limit on the risk (alpha)", help="The future average loss allowed."
+    )
+    beta: float = decimal(
+        0.95, low=0.5, high=0.999, step=0.001, label="Certainty asked (beta)", help="How sure you want to be."
+    )
+    seed: int = whole(0, low=0, high=9999, label="Seed", help="Another seed is another sample.", typed=True)
+    arriving: bool = switch(False, label="Let the cases arrive", help="Adds a play button: the density as cases come.")
+
+
+def posterior_view(settings: PosteriorSettings) -> View:
+    """The density of L+ for one sample, with the decisions of conformal risk control and Bayesian quadrature."""
+    losses = draw(LOSS_MODELS[settings.kind], settings.mean_loss, settings.n_cal, np.random.default_rng(settings.seed))
+    posterior = RiskPosterior.from_losses(losses, bound=1.0)
+    figure = density_figure(posterior, alpha=settings.alpha, beta=settings.beta, truth=settings.mean_loss)
+    if settings.arriving and settings.n_cal > 1:
+        _add_frames(figure, losses)
+    return View(
+        answer=f"{_seen(losses)} {verdict(posterior, settings.alpha, settings.beta)}",
+        figure=figure,
+        alt=f"Density of the risk bound for {settings.n_cal} cases with the limit {settings.alpha:g} marked.",
+        table=density_table(posterior),
+        code=_code(settings),
+        numbers={
+            "probability": float(posterior.cdf(settings.alpha)),
+            "mean": posterior.mean,
+            "bound": float(posterior.quantile(settings.beta)),
+        },
+        notes=(
+            "The curve is computed exactly, without random draws. It describes L+, an upper bound on the risk that "
+            "holds whatever the shape of the losses between and beyond the observed ones.",
+        ),
+    )
+
+
+def verdict(posterior: RiskPosterior, alpha: float, beta: float) -> str:
+    """One sentence or two: how sure, whether that is enough, and what judging by the average would have said."""
+    sure = float(posterior.cdf(alpha))
+    enough = "That is enough" if sure >= beta else "That is not enough"
+    text = f"The risk stays below {number(alpha)} with probability **{percent(sure)}**. {enough} for {percent(beta)}."
+    if sure < beta and posterior.mean <= alpha:
+        text += f" Judged by the average alone ({number(posterior.mean)}) it would have passed."
+    return text
+
+
+def density_figure(posterior: RiskPosterior, *, alpha: float, beta: float, truth: float | None = None) -> go.Figure:
+    """The density of L+ with the area below ``alpha`` shaded and alpha, mean, beta-quantile and truth marked."""
+    x = _grid(posterior)
+    density = _density(posterior, x)
+    figure = go.Figure()
+    safe = np.where(x <= alpha, density, 0.0)
+    figure.add_scatter(
+        x=x, y=safe, mode="none", fill="tozeroy", fillcolor=translucent(GREEN, 0.35), name="within the limit"
+    )
+    figure.add_scatter(
+        x=x, y=density - safe, mode="none", fill="tozeroy", fillcolor=translucent(VERMILION, 0.3), name="over the limit"
+    )
+    figure.add_scatter(x=x, y=density, mode="lines", line={"color": BLUE, "width": 2.5}, name="density of the risk bound")
+    height = 1.08 * float(density.max())
+    for value, label, colour, dash in _marks(posterior, alpha, beta, truth):
+        figure.add_scatter(
+            x=[value, value], y=[0, height], mode="lines", name=label, line={"color": colour, "width": 2, "dash": dash}
+        )
+    figure.update_yaxes(rangemode="tozero", showticklabels=False)
+    return finish(figure, x="risk: expected loss of a future case", y="density")
+
+
+def density_table(posterior: RiskPosterior) -> pd.DataFrame:
+    """The curve as numbers: risk (L,), density (L,), and probability that the risk bound lies below (L,)."""
+    x = _grid(posterior)
+    return pd.DataFrame({"risk": x, "density": _density(posterior, x), "probability_below": posterior.cdf(x)})
+
+
+def _marks(posterior: RiskPosterior, alpha: float, beta: float, truth: float | None) -> list[tuple[float, str, str, str]]:
+    bound = float(posterior.quantile(beta))
+    marks = [
+        (alpha, f"limit {number(alpha)}", VERMILION, "solid"),
+        (posterior.mean, f"average {number(posterior.mean)} (conformal risk control)", ORANGE, "dash"),
+        (bound, f"{percent(beta)} bound {number(bound)} (Bayesian quadrature)", BLUE, "dot"),
+    ]
+    return marks if truth is None else [*marks, (truth, f"true risk {number(truth)}", GREY, "dashdot")]
+
+
+def _grid(posterior: RiskPosterior) -> np.ndarray:
+    low, high = posterior.support
+    if posterior.sd == 0:
+        return np.linspace(0.0, high, _POINTS)
+    left = max(low, posterior.mean - 8 * posterior.sd)
+    return np.linspace(left, min(high, posterior.mean + 8 * posterior.sd), _POINTS)
+
+
+def _density(posterior: RiskPosterior, x: np.ndarray) -> np.ndarray:
+    if posterior.sd == 0:
+        return (x == posterior.mean).astype(float)
+    return posterior.pdf(x)
+
+
+def _seen(losses: np.ndarray) -> str:
+    return f"After {count(losses.size, 'case')} with an average loss of {number(losses.mean())}:"
+
+
+def _add_frames(figure: go.Figure, losses: np.ndarray) -> None:
+    """Frames for a growing number of cases, at rest on the last one; play, pause, and a slider to step back."""
+    sizes = np.unique(np.geomspace(1, losses.size, _FRAMES).astype(int))
+    curve = len(figure.data[2].x)
+    posteriors = [RiskPosterior.from_losses(losses[:n], bound=1.0) for n in sizes]
+    x = np.linspace(0.0, 1.0, curve)
+    figure.frames = [
+        go.Frame(name=str(n), data=[go.Scatter(x=x, y=_density(posterior, x))], traces=[2])
+        for n, posterior in zip(sizes, posteriors, strict=True)
+    ]
+
+
+def _code(settings: PosteriorSettings) -> str:
+    return f"""import numpy as np
+from core.conformal.loss_models import LOSS_MODELS, draw
+from core.conformal.quadrature import RiskPosterior
+
+losses = draw(LOSS_MODELS[{settings.kind!r}], {settings.mean_loss!r}, {settings.n_cal}, np.random.default_rng({settings.seed}))
+posterior = RiskPosterior.from_losses(losses, bound=1.0)
+numbers = {{
+    "probability": float(posterior.cdf({settings.alpha!r})),
+    "mean": posterior.mean,
+    "bound": float(posterior.quantile({settings.beta!r})),
+}}
+"""

@@ -9,7 +9,7 @@ from pages.shared import links, presenter
 def card(paper: Paper) -> None:
     """One paper: its question, what its instrument shows, and the way in."""
     with st.container(border=True, height="stretch"):
-        st.subheader(paper.question, anchor=False)
+        st.markdown(f"##### {paper.question}")
         st.markdown(paper.shows)
         st.caption(f"[{paper.title}]({paper.link}) · {paper.authors} · {paper.award}")
         if paper.built:

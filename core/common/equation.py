@@ -1,4 +1,4 @@
-"""The paper's equations, each pointing at the function that computes it."""
+"""The paper's equations, each pointing at the function that computes it, and what is claimed of a method."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Equation"]
+__all__ = ["Claim", "Equation"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,3 +28,12 @@ class Equation:
     def source(self) -> str:
         """The function's own lines."""
         return inspect.getsource(self.computed_by)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """One statement about a method: ``status`` is "theorem", "conjecture" or "fact" (checked here), with its source."""
+
+    sentence: str
+    status: str
+    source: str

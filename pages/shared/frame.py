@@ -17,6 +17,7 @@ TABS = ("Explore", "Your data", "Reproduce", "Method")
 _STYLE = """<style>
 [class*="st-key-answer-"] p { font-size: 1.25rem; line-height: 1.45; }
 [data-testid="stMainBlockContainer"] { padding-top: 3.2rem; }
+@media (max-width: 640px) { h1 { font-size: 1.8rem !important; } }
 </style>"""
 
 
@@ -39,8 +40,8 @@ def draw(
     values they may take; a link is checked against both.
     """
     links.take_note(key, settings, {"tab": TABS, "present": ("true", "false"), **(words or {})})
-    presenter.stage()
     st.html(_STYLE)
+    presenter.stage()
     _head(paper(key))
     links.show_problems(key)
     bodies = (tabs.explore, tabs.your_data, tabs.reproduce, tabs.method)

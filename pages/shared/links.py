@@ -65,7 +65,7 @@ def _unknown(
 
 
 def _guess(key: str, known: Sequence[str]) -> str:
-    near = get_close_matches(key, known, n=1)
+    near = get_close_matches(key, known, n=1, cutoff=0.75)
     return f"; did you mean {near[0]}?" if near else ""
 
 

@@ -11,7 +11,9 @@ _STYLE = f"""<style>
 html {{ font-size: {16 * FACTOR:g}px; }}
 [data-testid="stSidebar"], [data-testid="stSidebarCollapsedControl"], [data-testid="stExpandSidebarButton"] {{
   display: none; }}
-[data-testid="stMainBlockContainer"] {{ padding-top: 2.2rem; max-width: 100%; }}
+[data-testid="stMainBlockContainer"] {{ padding: 1rem 2rem; max-width: 100%; }}
+[data-testid="stHeader"] {{ background: transparent; height: 0; }}
+h1 {{ font-size: 1.7rem !important; padding: 0 !important; }}
 </style>"""
 
 

@@ -73,7 +73,7 @@ def verdict(posterior: RiskPosterior, alpha: float, beta: float) -> str:
     """One sentence or two: how sure, whether that is enough, and what judging by the average would have said."""
     sure = float(posterior.cdf(alpha))
     enough = "That is enough" if sure >= beta else "That is not enough"
-    text = f"The risk stays below {number(alpha)} with probability **{percent(sure)}**. {enough} for {percent(beta)}."
+    text = f"the risk stays below {number(alpha)} with probability **{percent(sure)}**. {enough} for {percent(beta)}."
     if sure < beta and posterior.mean <= alpha:
         text += f" Judged by the average alone ({number(posterior.mean)}) it would have passed."
     return text
@@ -97,8 +97,8 @@ def density_figure(posterior: RiskPosterior, *, alpha: float, beta: float, truth
         figure.add_scatter(
             x=[value, value], y=[0, height], mode="lines", name=label, line={"color": colour, "width": 2, "dash": dash}
         )
-    figure.update_yaxes(rangemode="tozero", showticklabels=False)
-    return finish(figure, x="risk: expected loss of a future case", y="density")
+    finish(figure, x="risk: expected loss of a future case", y="density")
+    return figure.update_yaxes(rangemode="tozero", showticklabels=False, ticks="")
 
 
 def density_table(posterior: RiskPosterior) -> pd.DataFrame:

@@ -1,0 +1,30 @@
+"""The Method tab: the equations in the paper's symbols, each with the function that computes it, and what is claimed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from core.common.equation import Claim, Equation
+
+__all__ = ["draw"]
+
+_BADGES = {
+    "theorem": ":green-badge[:material/verified: theorem]",
+    "conjecture": ":orange-badge[:material/help: conjecture]",
+    "fact": ":blue-badge[:material/info: fact]",
+}
+
+
+def draw(equations: Sequence[Equation], claims: Sequence[Claim]) -> None:
+    """Draw the equations from top to bottom, then what is proved and what is not."""
+    for equation in equations:
+        st.subheader(equation.title, anchor=False)
+        st.latex(equation.latex)
+        st.markdown(equation.words)
+        with st.expander(f"Computed by `{equation.where}`", icon=":material/function:"):
+            st.code(equation.source, language="python")
+    st.subheader("What is proved, and what is not", anchor=False)
+    for claim in claims:
+        st.markdown(f"{_BADGES[claim.status]} {claim.sentence} :gray[{claim.source}]")

@@ -93,7 +93,7 @@ def _starts(ascending: np.ndarray) -> np.ndarray:
 
 
 def _edges(ascending: np.ndarray) -> np.ndarray:
-    """Where blocks start, (blocks,): narrow at both ends, then even; blocks that are wide for the sample taken apart."""
+    """Where blocks start, (blocks,): narrow at both ends, even between; a block too wide is taken apart."""
     n = ascending.size
     ranks, edge, cap = [], 0, max(1, n // _BLOCKS)
     while edge < n // 2:

@@ -2,15 +2,45 @@
 
 import streamlit as st
 
+from core.conformal.views.posterior import PosteriorSettings, posterior_view
+from core.conformal.views.staircase import StaircaseSettings, staircase_view
 from pages.shared import frame
+from pages.shared.settings_form import settings_form
+from pages.shared.view import show
+
+VIEWS = {
+    "How sure are we?": (PosteriorSettings, posterior_view, "posterior"),
+    "Why a bound?": (StaircaseSettings, staircase_view, "staircase"),
+}
+
+
+def explore() -> None:
+    """One question at a time: its settings on the left, the answer and its picture on the right."""
+    chosen = st.segmented_control(
+        "What to see",
+        VIEWS,
+        default=next(iter(VIEWS)),
+        required=True,
+        key="view",
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+    settings, view, name = VIEWS[chosen]
+    controls, picture = st.columns([1, 3], gap="large")
+    with controls:
+        asked = settings_form(settings)
+    with picture:
+        show(view(asked), name)
+
 
 frame.draw(
     "conformal",
     frame.Tabs(
-        explore=lambda: st.write("e"),
+        explore=explore,
         your_data=lambda: st.write("y"),
         reproduce=lambda: st.write("r"),
         method=lambda: st.write("m"),
     ),
-    settings=(),
+    settings=tuple(settings for settings, _, _ in VIEWS.values()),
+    words={"view": tuple(VIEWS)},
 )

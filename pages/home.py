@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.catalog import PAPERS, Paper
-from pages.shared import links, presenter
+from pages.shared import entrance, links, presenter
 
 
 def card(paper: Paper) -> None:
@@ -18,6 +18,7 @@ def card(paper: Paper) -> None:
             st.markdown(":gray-badge[Not built yet]")
 
 
+entrance.ensure()
 links.take_note("home", (), {"present": ("true", "false")})
 presenter.stage()
 st.title("Laurel", anchor=False)

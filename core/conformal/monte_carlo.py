@@ -1,7 +1,7 @@
 """Random draws of L+: the check beside the exact distribution, and a slip of the published code.
 
-The published code of arXiv 2502.13228 draws U ~ Dirichlet(1, ..., 1) with n + 1 weights, and then multiplies the bound B
-by the *first* weight, which already multiplies the first loss, and leaves the last one out:
+The published code of arXiv 2502.13228 draws U ~ Dirichlet(1, ..., 1) with n + 1 weights, and then multiplies the
+bound B by the *first* weight, which already multiplies the first loss, and leaves the last one out:
 sum_{i<=n} U_i l_i + U_1 B in place of sum_{i<=n} U_i l_(i) + U_{n+1} B. The mean is right; the spread is not, and it
 depends on which row comes first. It is kept here, by that name, because the paper's printed figures carry it.
 """

@@ -74,7 +74,7 @@ class RiskPosterior:
 
     @classmethod
     def from_failures(cls, failures: int, n: int, bound: float = 1.0) -> RiskPosterior:
-        """From ``failures`` losses of ``bound`` among ``n``, the others zero: L+ / B ~ Beta(failures + 1, n - failures).
+        """From ``failures`` losses of ``bound`` among ``n``, others zero: L+ / B ~ Beta(failures + 1, n - failures).
 
         >>> round(RiskPosterior.from_failures(3, 20).quantile(0.95), 10)
         0.3436638043
@@ -171,7 +171,7 @@ class RiskPosterior:
         return _shaped(found, p)
 
     def credible_bound(self, beta: float) -> float:
-        """The beta-quantile: the risk lies below it with posterior probability at least ``beta`` (the paper's "HPD")."""
+        """The beta-quantile, which the paper calls HPD: the risk is below it with probability at least ``beta``."""
         return float(self.quantile(beta))
 
     def interval(self, level: float) -> Interval:

@@ -75,9 +75,10 @@ def sweep(data: StandIn, thresholds: np.ndarray) -> Sweep:
     (array([0.5, 0.5, 0. ]), array([1, 2, 3], dtype=uint8))
     """
     entered = np.searchsorted(-thresholds, -data.scores)  # (rows, classes): first threshold at which it is kept
-    positives = data.labels.sum(axis=1)
+    positives = data.labels.sum(axis=1, dtype=np.uint8)
     missed = positives - _kept(entered, data.labels, thresholds.size)  # (t, rows)
-    shares = np.arange(positives.max() + 1) / np.arange(1, positives.max() + 1)[:, None]  # missed / positives
+    most = int(positives.max())
+    shares = np.arange(most + 1) / np.arange(1, most + 1)[:, None]  # missed / positives
     values, index = np.unique(shares, return_inverse=True)
     possible = values <= 1
     loss = index.astype(np.uint8)[positives - 1, missed]
@@ -86,9 +87,9 @@ def sweep(data: StandIn, thresholds: np.ndarray) -> Sweep:
         thresholds=thresholds,
         values=values[possible],
         loss=loss,
-        size=size.astype(np.uint8),
+        size=size,
         counts=loss_counts(loss, int(possible.sum())),
-        sizes=size.sum(axis=1),
+        sizes=size.sum(axis=1, dtype=int),
     )
 
 
@@ -103,7 +104,7 @@ def _kept(entered: np.ndarray, which: np.ndarray, thresholds: int) -> np.ndarray
     rows = len(which)
     row, _ = np.nonzero(which)
     cells = np.bincount(entered[which] * rows + row, minlength=(thresholds + 1) * rows)
-    return cells.reshape(-1, rows)[:thresholds].cumsum(axis=0)
+    return cells.reshape(-1, rows)[:thresholds].astype(np.uint8).cumsum(axis=0, dtype=np.uint8)
 
 
 def _prevalence() -> np.ndarray:

@@ -109,6 +109,11 @@ class Outcome:
         return float(self.lambda_hat.mean())
 
     @property
+    def sd_lambda(self) -> float:
+        """Standard deviation of the chosen lambda over the trials."""
+        return float(self.lambda_hat.std())
+
+    @property
     def mean_cost(self) -> float:
         """Average cost."""
         return float(self.cost.mean())

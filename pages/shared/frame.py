@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.catalog import Paper, paper
 from core.common.settings import Settings
-from pages.shared import links, presenter
+from pages.shared import entrance, links, presenter
 
 __all__ = ["TABS", "Tabs", "draw"]
 
@@ -39,6 +39,7 @@ def draw(
     ``settings`` are all settings classes that the page asks for and ``words`` its other link parameters with the
     values they may take; a link is checked against both.
     """
+    entrance.ensure()
     links.take_note(key, settings, {"tab": TABS, "present": ("true", "false"), **(words or {})})
     st.html(_STYLE)
     presenter.stage()
@@ -52,7 +53,7 @@ def draw(
 
 
 def _head(entry: Paper) -> None:
-    title, switches = st.columns([5, 1], vertical_alignment="center")
+    title, switches = st.columns([5, 1], vertical_alignment="top")
     title.title(entry.question, anchor=False)
     with switches:
         presenter.switch()

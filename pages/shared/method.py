@@ -1,4 +1,4 @@
-"""The Method tab: the equations in the paper's symbols, each with the function that computes it, and what is claimed."""
+"""The Method tab: equations in the paper's symbols, the function that computes each, and what is claimed."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ html {{ font-size: {16 * FACTOR:g}px; }}
   display: none; }}
 [data-testid="stMainBlockContainer"] {{ padding: 1rem 2rem; max-width: 100%; }}
 [data-testid="stHeader"] {{ background: transparent; height: 0; }}
-h1 {{ font-size: 1.7rem !important; padding: 0 !important; }}
+h1 {{ font-size: 1.5rem !important; padding: 0 !important; }}
 </style>"""
 
 

@@ -39,7 +39,9 @@ def _widget(name: str, setting: Setting) -> Any:
 
 def _choice(setting: Setting, common: dict[str, Any]) -> str:
     if len(setting.options) <= _FEW:
-        return st.segmented_control(options=setting.options, default=setting.default, required=True, wrap=True, **common)
+        return st.segmented_control(
+            options=setting.options, default=setting.default, required=True, wrap=True, **common
+        )
     return st.selectbox(options=setting.options, index=setting.options.index(setting.default), **common)
 
 

@@ -44,7 +44,9 @@ class _Held:
     name: str
 
 
-def upload(name: str, *, examples: Sequence[BundledFile], template: bytes, hint: str, start: bool = True) -> Table | None:
+def upload(
+    name: str, *, examples: Sequence[BundledFile], template: bytes, hint: str, start: bool = True
+) -> Table | None:
     """The visitor's table, the bundled example if ``start`` and nothing was uploaded, or None; errors are shown.
 
     ``name`` is unique on the page; ``hint`` says in one sentence what the file should hold; ``template`` is a CSV to
@@ -91,7 +93,9 @@ def _doors(name: str, examples: Sequence[BundledFile], template: bytes) -> None:
             "Template to fill in", template, file_name=f"{name}-template.csv", key=f"{name}-template", on_click="ignore"
         )
         if _held(name) is not None:
-            st.button("Remove this file", key=f"{name}-remove", on_click=_remove, args=(name,), icon=":material/delete:")
+            st.button(
+                "Remove this file", key=f"{name}-remove", on_click=_remove, args=(name,), icon=":material/delete:"
+            )
 
 
 def _hold(name: str, example: BundledFile) -> None:
@@ -106,7 +110,9 @@ def _remove(name: str) -> None:
 
 
 def _read(name: str, held: _Held) -> Table | None:
-    st.markdown(f"Using **{markdown(held.name)}** ({len(held.data) / 1e6:.2f} MB). The link holds settings, not your file.")
+    st.markdown(
+        f"Using **{markdown(held.name)}** ({len(held.data) / 1e6:.2f} MB). The link holds settings, not your file."
+    )
     with st.expander("How the file was read", icon=":material/table_view:"):
         options = _options(name)
         try:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.common.settings import Settings, choice, decimal, switch, to_code, whole
+from core.common.settings import Settings, choice, decimal, switch, whole
 from core.common.template import BLUE, GREEN, GREY, ORANGE, VERMILION, finish, translucent
 from core.common.text import count, number, percent
 from core.common.view import View
@@ -17,7 +17,7 @@ from core.conformal.quadrature import RiskPosterior
 
 __all__ = ["PosteriorSettings", "density_figure", "density_table", "posterior_view", "verdict"]
 
-_POINTS = 400
+_POINTS = 160
 _FRAMES = 24
 
 
@@ -29,7 +29,7 @@ class PosteriorSettings(Settings):
         "misses", options=tuple(LOSS_MODELS), label="Kind of loss", help="What one case can cost, from 0 to 1."
     )
     n_cal: int = whole(
-        40, low=1, high=2000, label="Calibration cases", help="How many labelled cases were set aside to measure loss."
+        40, low=1, high=1000, label="Calibration cases", help="How many labelled cases were set aside to measure loss."
     )
     mean_loss: float = decimal(
         0.08, low=0.0, high=0.9, step=0.01, label="True risk", help="The population's expected loss. In life unknown."
@@ -91,7 +91,8 @@ def density_figure(posterior: RiskPosterior, *, alpha: float, beta: float, truth
     figure.add_scatter(
         x=x, y=density - safe, mode="none", fill="tozeroy", fillcolor=translucent(VERMILION, 0.3), name="over the limit"
     )
-    figure.add_scatter(x=x, y=density, mode="lines", line={"color": BLUE, "width": 2.5}, name="density of the risk bound")
+    line = {"color": BLUE, "width": 2.5}
+    figure.add_scatter(x=x, y=density, mode="lines", line=line, name="how likely each risk is")
     height = 1.08 * float(density.max())
     for value, label, colour, dash in _marks(posterior, alpha, beta, truth):
         figure.add_scatter(
@@ -107,7 +108,9 @@ def density_table(posterior: RiskPosterior) -> pd.DataFrame:
     return pd.DataFrame({"risk": x, "density": _density(posterior, x), "probability_below": posterior.cdf(x)})
 
 
-def _marks(posterior: RiskPosterior, alpha: float, beta: float, truth: float | None) -> list[tuple[float, str, str, str]]:
+def _marks(
+    posterior: RiskPosterior, alpha: float, beta: float, truth: float | None
+) -> list[tuple[float, str, str, str]]:
     bound = float(posterior.quantile(beta))
     marks = [
         (alpha, f"limit {number(alpha)}", VERMILION, "solid"),
@@ -136,15 +139,44 @@ def _seen(losses: np.ndarray) -> str:
 
 
 def _add_frames(figure: go.Figure, losses: np.ndarray) -> None:
-    """Frames for a growing number of cases, at rest on the last one; play, pause, and a slider to step back."""
+    """The curve for a growing number of cases, at rest on the last; play, pause, and a slider to step back with."""
     sizes = np.unique(np.geomspace(1, losses.size, _FRAMES).astype(int))
-    curve = len(figure.data[2].x)
-    posteriors = [RiskPosterior.from_losses(losses[:n], bound=1.0) for n in sizes]
-    x = np.linspace(0.0, 1.0, curve)
-    figure.frames = [
-        go.Frame(name=str(n), data=[go.Scatter(x=x, y=_density(posterior, x))], traces=[2])
-        for n, posterior in zip(sizes, posteriors, strict=True)
-    ]
+    x = np.linspace(0.0, 1.0, _POINTS)
+    for n in sizes:
+        posterior = RiskPosterior.from_losses(losses[:n], bound=1.0)
+        curve = go.Scatter(x=x, y=_density(posterior, x))
+        figure.frames += (go.Frame(name=f"{n}", data=[curve], traces=[2]),)
+    figure.update_layout(updatemenus=[_buttons()], sliders=[_slider([str(n) for n in sizes])], height=560)
+
+
+def _buttons() -> dict:
+    play = {"frame": {"duration": 350, "redraw": False}, "transition": {"duration": 0}, "fromcurrent": True}
+    stop = {"frame": {"duration": 0}, "mode": "immediate"}
+    return {
+        "type": "buttons",
+        "direction": "right",
+        "x": 0,
+        "y": -0.32,
+        "xanchor": "left",
+        "yanchor": "top",
+        "buttons": [
+            {"label": "Play", "method": "animate", "args": [None, play]},
+            {"label": "Pause", "method": "animate", "args": [[None], stop]},
+        ],
+    }
+
+
+def _slider(names: list[str]) -> dict:
+    jump = {"frame": {"duration": 0, "redraw": False}, "mode": "immediate"}
+    steps = [{"label": name, "method": "animate", "args": [[name], jump]} for name in names]
+    return {
+        "steps": steps,
+        "active": len(steps) - 1,
+        "x": 0.22,
+        "len": 0.78,
+        "y": -0.28,
+        "currentvalue": {"prefix": "cases: "},
+    }
 
 
 def _code(settings: PosteriorSettings) -> str:
@@ -152,7 +184,8 @@ def _code(settings: PosteriorSettings) -> str:
 from core.conformal.loss_models import LOSS_MODELS, draw
 from core.conformal.quadrature import RiskPosterior
 
-losses = draw(LOSS_MODELS[{settings.kind!r}], {settings.mean_loss!r}, {settings.n_cal}, np.random.default_rng({settings.seed}))
+model, rng = LOSS_MODELS[{settings.kind!r}], np.random.default_rng({settings.seed})
+losses = draw(model, {settings.mean_loss!r}, {settings.n_cal}, rng)
 posterior = RiskPosterior.from_losses(losses, bound=1.0)
 numbers = {{
     "probability": float(posterior.cdf({settings.alpha!r})),

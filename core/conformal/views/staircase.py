@@ -83,7 +83,8 @@ def _figure(quantile, mean: float, heights: np.ndarray, ends: np.ndarray) -> go.
     )
     t = np.linspace(0.0, 1.0, 401)
     truth = quantile(t, mean)
-    figure.add_scatter(x=t, y=truth, mode="lines", line={"color": GREY, "width": 2, "dash": "dash"}, name="true losses, sorted")
+    line = {"color": GREY, "width": 2, "dash": "dash"}
+    figure.add_scatter(x=t, y=truth, mode="lines", line=line, name="true losses, sorted")
     figure.add_scatter(
         x=ends[0][:-1], y=heights[:-1], mode="markers", marker={"color": BLUE, "size": 8}, name="observed losses"
     )
@@ -112,7 +113,8 @@ from core.conformal.loss_models import LOSS_MODELS, draw
 from core.conformal.quadrature import RiskPosterior
 from core.conformal.views.staircase import staircases
 
-losses = draw(LOSS_MODELS[{settings.kind!r}], {settings.mean_loss!r}, {settings.n_few}, np.random.default_rng({settings.seed}))
+model, rng = LOSS_MODELS[{settings.kind!r}], np.random.default_rng({settings.seed})
+losses = draw(model, {settings.mean_loss!r}, {settings.n_few}, rng)
 heights, ends = staircases(losses, 1.0, {_FAINT}, np.random.default_rng(({settings.seed}, {settings.guess})))
 numbers = {{
     "area": float((heights * np.diff(ends[0], prepend=0.0)).sum()),

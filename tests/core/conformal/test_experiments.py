@@ -233,6 +233,24 @@ def test_first_certified_finds_every_first_candidate():
     np.testing.assert_array_equal(found, np.minimum(wanted, 11))
 
 
+@pytest.mark.parametrize("alpha", [0.05, 0.2, 0.5])
+@pytest.mark.parametrize("rule", RULES)
+def test_rules_decide_counted_sets_as_their_definitions_do(rule, alpha):
+    rng = np.random.default_rng(17)
+    values = np.array([0.0, 0.1, 1 / 3, 0.75, 1.0])
+    shares = rng.dirichlet([3.0, 0.7, 0.3, 0.2, 0.2], size=300)
+    for n in (1, 4, 40):
+        index = (rng.random((300, n, 1)) > shares.cumsum(axis=1)[:, None, :4]).sum(axis=2)
+        counts = (index[:, :, None] == np.arange(5)).sum(axis=1)
+        found = RULES[rule](Grouped(values=values, counts=counts, first=index[:, 0]), alpha)
+        assert found.tolist() == [bool(certifies(rule, values[row], alpha)) for row in index]
+
+
+def test_the_slip_changes_no_choice_in_the_regression(outcomes):
+    right, slip = (outcomes["regression"][rule].lambda_hat for rule in ("BQ", "BQ as published"))
+    np.testing.assert_array_equal(right, slip)
+
+
 def test_as_published_depends_on_the_first_row_only_through_the_slip():
     """A set whose first loss is 0 has the right posterior under the slip: the values are B, l_2, .., l_n, 0."""
     rng = np.random.default_rng(0)

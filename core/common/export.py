@@ -1,0 +1,59 @@
+"""Files that leave: tables as CSV that open right in spreadsheets and cannot run there, and JSON without nan."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+__all__ = ["template_csv", "to_csv", "to_json"]
+
+_RUNS = ("=", "+", "-", "@", "\t", "\r")  # a cell that starts so is a formula to a spreadsheet
+
+
+def to_csv(frame: pd.DataFrame, *, decimal: str = ".", separator: str = ",") -> bytes:
+    """The table in UTF-8 with a byte-order mark, numbers in full, text that could run as a formula marked as text.
+
+    >>> to_csv(pd.DataFrame({"who": ["=1+1"], "x": [0.1]})).decode("utf-8-sig")
+    "who,x\\n'=1+1,0.1\\n"
+    """
+    safe = pd.DataFrame({place: _safe(frame.iloc[:, place]) for place in range(frame.shape[1])})
+    safe.columns = [_guarded(str(name)) for name in frame.columns]
+    text = safe.to_csv(index=False, decimal=decimal, sep=separator, lineterminator="\n")
+    return text.encode("utf-8-sig")
+
+
+def to_json(value: Any) -> bytes:
+    """JSON in UTF-8: numpy and pandas values as plain ones, what is not finite as null."""
+    return json.dumps(_plain(value), ensure_ascii=False, indent=1, allow_nan=False).encode("utf-8")
+
+
+def template_csv(columns: Mapping[str, Sequence[Any]]) -> bytes:
+    """A table to fill in: the columns' names and a few example rows."""
+    return to_csv(pd.DataFrame(dict(columns)))
+
+
+def _safe(column: pd.Series) -> pd.Series:
+    if pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column):
+        return column
+    return column.map(lambda cell: _guarded(cell) if isinstance(cell, str) else cell)
+
+
+def _guarded(text: str) -> str:
+    return f"'{text}" if text.startswith(_RUNS) else text
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray | pd.Series | list | tuple):
+        return [_plain(item) for item in (value.tolist() if hasattr(value, "tolist") else value)]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is pd.NaT or value is pd.NA or (isinstance(value, float) and not math.isfinite(value)):
+        return None
+    return value.isoformat() if hasattr(value, "isoformat") else value

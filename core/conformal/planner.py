@@ -1,8 +1,8 @@
 """How many calibration cases are enough: planning for losses that are right or wrong.
 
-With x failures among n cases, Pr(L+ <= alpha) = BetaCDF(alpha; x + 1, n - x) = Pr(Binomial(n, alpha) > x), so a number
-of failures is allowed if it is the (1 - beta)-quantile of Binomial(n, alpha) or fewer. Whether so few come up depends on
-the true share of failures: the assurance is the probability that they do.
+With x failures among n cases, Pr(L+ <= alpha) = BetaCDF(alpha; x + 1, n - x) = Pr(Binomial(n, alpha) > x), so x is
+allowed if Pr(Binomial(n, alpha) <= x) <= 1 - beta. Whether so few failures come up depends on their true share: the
+assurance is the probability that they do.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ _LARGEST = 100_000
 
 @dataclass(frozen=True, kw_only=True)
 class Further:
-    """How many more cases it takes: if none of them fails, and if they fail at the rate seen; None: no number up to 100,000."""
+    """How many more cases it takes: if none of them fails, and if they fail at the rate seen.
+
+    None says that no number up to 100,000 is enough.
+    """
 
     without_failure: int | None
     at_same_share: int | None

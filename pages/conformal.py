@@ -2,6 +2,8 @@
 
 import streamlit as st
 
+from core.conformal.views.calibration_sets import CalibrationSetsSettings, calibration_sets_view
+from core.conformal.views.planning import PlanningSettings, planning_view
 from core.conformal.views.posterior import PosteriorSettings, posterior_view
 from core.conformal.views.staircase import StaircaseSettings, staircase_view
 from pages.shared import frame
@@ -11,6 +13,8 @@ from pages.shared.view import show
 VIEWS = {
     "How sure are we?": (PosteriorSettings, posterior_view, "posterior"),
     "Why a bound?": (StaircaseSettings, staircase_view, "staircase"),
+    "How often does a rule fail?": (CalibrationSetsSettings, calibration_sets_view, "calibration-sets"),
+    "How many cases are enough?": (PlanningSettings, planning_view, "planning"),
 }
 
 
@@ -30,7 +34,7 @@ def explore() -> None:
     with controls:
         asked = settings_form(settings)
     with picture:
-        show(view(asked), name)
+        show(lambda: view(asked), name)
 
 
 frame.draw(

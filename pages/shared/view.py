@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
 
+from core.common.errors import InputError
 from core.common.export import to_csv
 from core.common.template import enlarge
+from core.common.text import markdown
 from core.common.view import View
 from pages.shared import presenter
 
 __all__ = ["show"]
 
 
-def show(view: View, name: str) -> None:
-    """Draw ``view``; ``name`` is unique on the page and names the files that a visitor saves."""
+def show(make: Callable[[], View], name: str) -> None:
+    """Draw the view that ``make`` makes, or in words why it cannot be made.
+
+    ``name`` is unique on the page and names the files that a visitor saves.
+    """
+    try:
+        view = make()
+    except InputError as error:
+        st.error(markdown(str(error)), icon=":material/error:")
+        return
     with st.container(key=f"answer-{name}"):
         st.markdown(view.answer)
     figure = enlarge(view.figure, presenter.FACTOR) if presenter.is_on() else view.figure

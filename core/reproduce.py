@@ -9,30 +9,35 @@ from __future__ import annotations
 import argparse
 import importlib
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 from core.catalog import PAPERS
-from core.common.comparison import Measurement, as_text
-from core.common.progress import with_bar
+from core.common.comparison import Figure, Measurement, as_text
+from core.common.progress import Snapshot, with_bar
 
-__all__ = ["MEASURED", "measure"]
+__all__ = ["MEASURED", "headline", "measure"]
 
 MEASURED = Path(__file__).parent.parent / "data" / "reproductions"
 _BUILT = tuple(paper.key for paper in PAPERS if paper.built)
 
 
+def headline(key: str, *, seed: int = 0) -> Iterator[Snapshot[tuple[Figure, ...]]]:
+    """The headline experiments of the paper ``key``, step by step; the last result holds all its figures."""
+    return importlib.import_module(f"core.{key}.experiments").headline(seed=seed)
+
+
 def measure(key: str, *, seed: int = 0) -> Measurement:
     """Run the headline experiments of the paper ``key`` and return its figures with the date and the time they took."""
-    experiments = importlib.import_module(f"core.{key}.experiments")
     start = time.perf_counter()
-    figures = with_bar(experiments.headline(seed=seed), key)
+    figures = with_bar(headline(key, seed=seed), key)
     return Measurement(
         paper=key,
         command=f"python -m core.reproduce {key}" + (f" --seed {seed}" if seed else ""),
         date=datetime.now(UTC).date().isoformat(),
         seconds=round(time.perf_counter() - start, 1),
-        repetitions=experiments.TRIALS,
+        repetitions=importlib.import_module(f"core.{key}.experiments").TRIALS,
         seed=seed,
         figures=figures,
     )

@@ -86,7 +86,9 @@ def as_text(measurement: Measurement) -> str:
 
 
 def _number(value: float, unit: str) -> str:
-    return f"{value:.2%}" if unit == "%" else f"{value:.4g}"
+    if unit == "%":
+        return f"{value:.2%}" if value >= 0.01 or value == 0 else f"{value:.3%}"
+    return f"{value:.4g}"
 
 
 def _interval(figure: Figure) -> str:

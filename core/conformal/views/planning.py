@@ -132,7 +132,7 @@ def _figure(sizes: np.ndarray, chances: np.ndarray, settings: PlanningSettings) 
     )
     finish(figure, x="cases in the study (each step to the right multiplies)", y="chance")
     figure.update_yaxes(range=[0, 1.02], tickformat=".0%")
-    return figure.update_xaxes(type="log")
+    return figure.update_xaxes(type="log", tickvals=[a * 10**b for b in range(7) for a in (1, 2, 5)])
 
 
 def _code(settings: PlanningSettings) -> str:

@@ -15,9 +15,9 @@ from core.conformal.contour import Atoms
 
 __all__ = ["checked", "grouped", "summarise"]
 
-_GROUPS = 4096  # up to so many different values are kept as they are
-_BLOCKS = 1024  # no block holds more than this part of the sample
-_SINGLE = 128  # ranks at each end that stay single; beyond, a block holds rank / 128
+_GROUPS = 512  # up to so many different values are kept as they are
+_BLOCKS = 256  # no block holds more than this part of the sample
+_SINGLE = 64  # ranks at each end that stay single; beyond, a block holds rank / 64
 _WIDE = 1e-3  # a block wider than this many standard errors times n is taken apart
 _CHUNK = 1 << 18
 

@@ -9,7 +9,8 @@ K(s) = -sum_i log(1 - s c_i), the inversion formula is
     density(x) =  (n / 2 pi i) int exp(K(s)) ds,
 
 for n + 1 weights. The line of integration crosses the real axis at the saddle point of K, where the integrand does not
-oscillate, so small tail probabilities keep their relative accuracy. Along s = s0 + i a sinh(u) the trapezoid rule
+oscillate, so small tail probabilities keep their relative accuracy. It then follows the hyperbola
+s = s0 + i a (sinh(u + i b) - sinh(i b)), bent by b towards the curve of steepest descent. Along it the trapezoid rule
 converges exponentially, even if the singularities lie on very different scales; its step is halved until the last
 halving changed nothing that matters, and then the error is about the square of that change.
 
@@ -28,6 +29,7 @@ _FIRST_NODES, _LAST_NODES = 16, 1 << 15
 _CHANGE = 3e-8  # a halving that changes less leaves an error of about its square
 _NEGLIGIBLE = 40.0  # exp(-40) = 4e-18
 _CELLS = 1 << 18  # complex numbers held at a time
+_MOST_BENT = 0.7  # radians; below pi / 4 the integrand decays along both arms also where it is Gaussian
 _SINGLES = 32  # factors multiplied before a logarithm is taken: a product of so many cannot overflow
 
 
@@ -78,12 +80,13 @@ class _Integral:
         scales = 1.0 if atoms.scales is None else atoms.scales
         self.c = np.where(self.counts > 0, (atoms.values - x[:, None]) * scales, 0.0)
         low, high = self._strip()
-        saddle, curvature = self._saddle(low, high)
+        saddle, curvature, third = self._saddle(low, high)
         width = 1 / np.sqrt(curvature)
         gap = np.minimum(width, 0.5 * np.where(saddle >= 0, high, -low))  # keeps off the pole at 0
         self.crossing = np.where(np.abs(saddle) < gap, np.where(saddle >= 0, gap, -gap), saddle)
         near = np.minimum.reduce([np.abs(self.crossing), high - self.crossing, self.crossing - low])
         self.a = np.minimum(near, width)
+        self.bend = -np.arctan(self.a * third / (3 * curvature)).clip(-_MOST_BENT, _MOST_BENT)
         base = 1 - self.crossing[:, None] * self.c
         self.ratio = self.c / base
         self.height = np.exp(
@@ -95,8 +98,8 @@ class _Integral:
         """Between which real s the integrand is analytic: the singularities 1 / c next to 0, (points,) each."""
         return 1 / self.c.min(axis=1), 1 / self.c.max(axis=1)
 
-    def _saddle(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Where K' is zero, roughly, and K'' there: Newton's steps, halved when they leave the bracket."""
+    def _saddle(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Where K' is zero, roughly, and the second and third derivative there: Newton's steps, halved when they leave the bracket."""
         s, left, right = np.zeros_like(low), low, high
         for _ in range(60):
             slopes = self.c / (1 - s[:, None] * self.c)
@@ -110,14 +113,16 @@ class _Integral:
             if near.all():
                 break
         slopes = self.c / (1 - s[:, None] * self.c)
-        return s, np.einsum("rg,rg,rg->r", self.counts, slopes, slopes)
+        second = self.counts * slopes**2
+        return s, second.sum(axis=1), 2 * np.einsum("rg,rg->r", second, slopes)
 
     def _end(self) -> np.ndarray:
         """The u from which on the integrand is negligible, (points,)."""
         u = np.ones_like(self.a)
         for _ in range(200):
-            steps = self.a * np.sinh(u)
-            decay = 0.5 * (self.counts * np.log1p((steps[:, None] * self.ratio) ** 2)).sum(axis=1) - u
+            z = self._displacement(u)
+            size = np.abs(z)[:, None] * self.ratio
+            decay = 0.5 * (self.counts * np.log1p(size * (size - 2 * (z.real / np.abs(z))[:, None]))).sum(axis=1) - u
             short = decay < _NEGLIGIBLE
             if not short.any():
                 break
@@ -140,15 +145,20 @@ class _Integral:
     def _sum(self, points: np.ndarray, places: np.ndarray) -> np.ndarray:
         """Trapezoid sums (2, points) over the nodes u = places * end, by symmetry on one half of the curve only."""
         u = places * self.end[points, None]
-        steps = self.a[points, None] * np.sinh(u)
-        speed = self.a[points, None] * np.cosh(u) * np.where(u == 0, 0.5, 1.0)
-        s = self.crossing[points, None] + 1j * steps
+        steps = self._displacement(u, points)
+        speed = self.a[points, None] * np.cosh(u + 1j * self.bend[points, None]) * np.where(u == 0, 0.5, 1.0)
+        s = self.crossing[points, None] + steps
         bell = np.exp(self._log_ratio(points, steps)) * speed
         weight = self.height[points] * self.end[points] / np.pi
         return weight * np.stack([(bell / s).real.sum(axis=1), (bell * self._slope(points, s)).real.sum(axis=1)])
 
+    def _displacement(self, u: np.ndarray, points: np.ndarray | slice = slice(None)) -> np.ndarray:
+        """s - s0 at u (points,) or (points, nodes)."""
+        a, bend = (side[points].reshape(-1, *(1,) * (u.ndim - 1)) for side in (self.a, self.bend))
+        return 1j * a * (np.sinh(u + 1j * bend) - 1j * np.sin(bend))
+
     def _log_ratio(self, points: np.ndarray, steps: np.ndarray) -> np.ndarray:
-        """log of exp(K(s0 + i step)) / exp(K(s0)), (points, nodes), up to whole turns."""
+        """log of exp(K(s0 + step)) / exp(K(s0)), (points, nodes), up to whole turns."""
         ratio, counts = self.ratio[points], self.counts[points]
         add = _log_of_singles if (counts == 1).all() else _log_of_counted
         width = max(1, _CELLS // max(1, steps.size))
@@ -157,7 +167,7 @@ class _Integral:
             part = slice(start, start + width)
             add(total, steps[:, :, None] * ratio[:, None, part], counts[:, part])
         if self.atoms.moments is not None:
-            s = self.crossing[points, None] + 1j * steps
+            s = self.crossing[points, None] + steps
             total += self._blocks(s, points) - self._blocks(self.crossing[points, None], points)
         return total
 
@@ -180,15 +190,13 @@ class _Integral:
 
 
 def _log_of_singles(total: np.ndarray, r: np.ndarray, counts: np.ndarray) -> None:
-    """Take log prod_g (1 - i r_g) from ``total``: products of a few dozen factors first, they cannot overflow."""
+    """Take log prod_g (1 - r_g) from ``total``: products of a few dozen factors first, they cannot overflow."""
     for start in range(0, r.shape[2], _SINGLES):
-        factors = np.empty(r[:, :, start : start + _SINGLES].shape, complex)
-        factors.real = 1.0
-        np.negative(r[:, :, start : start + _SINGLES], out=factors.imag)
-        total -= np.log(np.multiply.reduce(factors, axis=2))
+        total -= np.log(np.multiply.reduce(1 - r[:, :, start : start + _SINGLES], axis=2))
 
 
 def _log_of_counted(total: np.ndarray, r: np.ndarray, counts: np.ndarray) -> None:
-    """Take sum_g count_g log(1 - i r_g) from ``total``; log1p keeps the digits that large counts would lose."""
-    total.real -= 0.5 * np.einsum("rkg,rg->rk", np.log1p(r * r), counts)
-    total.imag += np.einsum("rkg,rg->rk", np.arctan(r), counts)
+    """Take sum_g count_g log(1 - r_g) from ``total``; log1p keeps the digits that large counts would lose."""
+    size = r.real * (r.real - 2) + r.imag**2
+    total.real -= 0.5 * np.einsum("rkg,rg->rk", np.log1p(size), counts)
+    total.imag -= np.einsum("rkg,rg->rk", np.arctan2(-r.imag, 1 - r.real), counts)

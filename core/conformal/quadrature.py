@@ -158,6 +158,18 @@ class RiskPosterior:
             return _shaped(np.where(np.asarray(x, float) == self.bound, np.inf, 0.0), x)
         return self._evaluate(x, lambda found: found.pdf, (0.0, 0.0))
 
+    def curve(self, x: np.ndarray) -> Distribution:
+        """Probability below, probability above and density at ``x`` (points,) for the price of one of them."""
+        points = np.asarray(x, dtype=float)
+        low, high = self.support
+        below = (points >= high).astype(float)
+        cdf, sf, pdf = below, 1 - below, np.zeros_like(below)
+        inside = (points > low) & (points < high)
+        if inside.any():
+            found = self._at(points[inside])
+            cdf[inside], sf[inside], pdf[inside] = found.cdf, found.sf, found.pdf
+        return Distribution(cdf=cdf, sf=sf, pdf=pdf)
+
     def quantile(self, p: ArrayLike) -> np.ndarray | float:
         """inf{x : Pr(L+ <= x) >= p}, for p in [0, 1]."""
         levels = np.atleast_1d(np.asarray(p, dtype=float))

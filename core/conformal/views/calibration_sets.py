@@ -9,11 +9,19 @@ import pandas as pd
 import plotly.graph_objects as go
 from scipy import stats
 
+from core.common.errors import InputError
 from core.common.settings import Settings, decimal, whole
 from core.common.template import BLUE, GREEN, GREY, ORANGE, finish, translucent
 from core.common.text import number, percent
 from core.common.view import View
-from core.conformal.ranks import bayesian_quadrature_rank, hoeffding_rank, split_conformal_rank
+from core.conformal.ranks import (
+    bayesian_quadrature_rank,
+    hoeffding_rank,
+    needed_for_bayesian_quadrature,
+    needed_for_hoeffding,
+    needed_for_split_conformal,
+    split_conformal_rank,
+)
 
 __all__ = ["CalibrationSetsSettings", "calibration_sets_view", "risk_law", "simulated_risks"]
 
@@ -57,6 +65,8 @@ def simulated_risks(n: int, ranks: dict[str, int], trials: int, rng: np.random.G
 def calibration_sets_view(settings: CalibrationSetsSettings) -> View:
     """The exact distribution of the risk each rule leaves, with simulated calibration sets as a check."""
     ranks, refused = _ranks(settings)
+    if not ranks:
+        raise InputError(_too_few(settings), remedy="Raise the number of cases or the limit.")
     risks = simulated_risks(settings.n_scores, ranks, _TRIALS, np.random.default_rng(settings.seed))
     exact = {name: float(risk_law(settings.n_scores, rank).sf(settings.alpha)) for name, rank in ranks.items()}
     return View(
@@ -81,14 +91,29 @@ def _ranks(settings: CalibrationSetsSettings) -> tuple[dict[str, int], tuple[str
         "Bayesian quadrature": bayesian_quadrature_rank(n, alpha, beta),
         "RCPS (Hoeffding)": hoeffding_rank(n, alpha, beta),
     }
-    refused = tuple(f"{name} certifies nothing with {n} cases." for name, rank in found.items() if rank is None)
+    needed = {
+        "split conformal": needed_for_split_conformal(alpha),
+        "Bayesian quadrature": needed_for_bayesian_quadrature(alpha, beta),
+        "RCPS (Hoeffding)": needed_for_hoeffding(alpha, beta),
+    }
+    refused = tuple(
+        f"{name} certifies nothing with {n} cases; it needs at least {needed[name]:,}."
+        for name, rank in found.items()
+        if rank is None
+    )
     return {name: rank for name, rank in found.items() if rank is not None}, refused
+
+
+def _too_few(settings: CalibrationSetsSettings) -> str:
+    needed = needed_for_split_conformal(settings.alpha)
+    return (
+        f"no rule certifies a risk below {number(settings.alpha)} with {settings.n_scores} cases; split conformal "
+        f"needs {needed:,}"
+    )
 
 
 def _answer(exact: dict[str, float], settings: CalibrationSetsSettings) -> str:
     told = [f"{name} in **{percent(share)}**" for name, share in exact.items()]
-    if not told:
-        return f"With {settings.n_scores} cases no rule certifies a risk below {number(settings.alpha)}."
     listed = ", ".join(told[:-1]) + (" and " if len(told) > 1 else "") + told[-1]
     return f"The risk exceeds {number(settings.alpha)} under {listed} of all calibration sets."
 

@@ -25,9 +25,9 @@ _POINTS = 200
 class PlanningSettings(Settings):
     """What a pilot found and what is to be certified."""
 
-    failures: int = whole(8, low=0, high=1_000_000, label="Failures seen", help="Cases that went wrong.", typed=True)
+    failures: int = whole(8, low=0, high=100_000, label="Failures seen", help="Cases that went wrong.", typed=True)
     cases: int = whole(
-        100, low=1, high=1_000_000, label="Cases seen", help="All cases of the pilot, right or wrong.", typed=True
+        100, low=1, high=100_000, label="Cases seen", help="All cases of the pilot, right or wrong.", typed=True
     )
     alpha: float = decimal(
         0.15, low=0.01, high=0.9, step=0.01, label="Limit on the risk (alpha)", help="The future average loss allowed."

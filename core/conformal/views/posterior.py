@@ -18,7 +18,7 @@ from core.conformal.quadrature import RiskPosterior
 __all__ = ["PosteriorSettings", "density_figure", "density_table", "posterior_view", "verdict"]
 
 _POINTS = 160
-_FRAMES = 24
+_FRAMES = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,14 +48,15 @@ def posterior_view(settings: PosteriorSettings) -> View:
     """The density of L+ for one sample, with the decisions of conformal risk control and Bayesian quadrature."""
     losses = draw(LOSS_MODELS[settings.kind], settings.mean_loss, settings.n_cal, np.random.default_rng(settings.seed))
     posterior = RiskPosterior.from_losses(losses, bound=1.0)
-    figure = density_figure(posterior, alpha=settings.alpha, beta=settings.beta, truth=settings.mean_loss)
+    table = density_table(posterior)
+    figure = density_figure(posterior, table, alpha=settings.alpha, beta=settings.beta, truth=settings.mean_loss)
     if settings.arriving and settings.n_cal > 1:
         _add_frames(figure, losses)
     return View(
         answer=f"{_seen(losses)} {verdict(posterior, settings.alpha, settings.beta)}",
         figure=figure,
         alt=f"Density of the risk bound for {settings.n_cal} cases with the limit {settings.alpha:g} marked.",
-        table=density_table(posterior),
+        table=table,
         code=_code(settings),
         numbers={
             "probability": float(posterior.cdf(settings.alpha)),
@@ -79,10 +80,14 @@ def verdict(posterior: RiskPosterior, alpha: float, beta: float) -> str:
     return text
 
 
-def density_figure(posterior: RiskPosterior, *, alpha: float, beta: float, truth: float | None = None) -> go.Figure:
-    """The density of L+ with the area below ``alpha`` shaded and alpha, mean, beta-quantile and truth marked."""
-    x = _grid(posterior)
-    density = _density(posterior, x)
+def density_figure(
+    posterior: RiskPosterior, table: pd.DataFrame, *, alpha: float, beta: float, truth: float | None = None
+) -> go.Figure:
+    """The density of L+ with the area below ``alpha`` shaded and alpha, mean, beta-quantile and truth marked.
+
+    ``table`` is that of `density_table`.
+    """
+    x, density = table["risk"].to_numpy(), table["density"].to_numpy()
     figure = go.Figure()
     safe = np.where(x <= alpha, density, 0.0)
     figure.add_scatter(
@@ -102,10 +107,15 @@ def density_figure(posterior: RiskPosterior, *, alpha: float, beta: float, truth
     return figure.update_yaxes(rangemode="tozero", showticklabels=False, ticks="")
 
 
-def density_table(posterior: RiskPosterior) -> pd.DataFrame:
-    """The curve as numbers: risk (L,), density (L,), and probability that the risk bound lies below (L,)."""
-    x = _grid(posterior)
-    return pd.DataFrame({"risk": x, "density": _density(posterior, x), "probability_below": posterior.cdf(x)})
+def density_table(posterior: RiskPosterior, points: int = _POINTS) -> pd.DataFrame:
+    """The curve as numbers: risk, density, and probability that the risk bound lies below, ``points`` rows.
+
+    A point mass is drawn as a spike of height 1.
+    """
+    x = _grid(posterior, points)
+    found = posterior.curve(x)
+    density = (x == posterior.mean).astype(float) if posterior.is_point else found.pdf
+    return pd.DataFrame({"risk": x, "density": density, "probability_below": found.cdf})
 
 
 def _marks(
@@ -120,18 +130,12 @@ def _marks(
     return marks if truth is None else [*marks, (truth, f"true risk {number(truth)}", GREY, "dashdot")]
 
 
-def _grid(posterior: RiskPosterior) -> np.ndarray:
+def _grid(posterior: RiskPosterior, points: int) -> np.ndarray:
     low, high = posterior.support
-    if posterior.sd == 0:
-        return np.linspace(0.0, high, _POINTS)
+    if posterior.is_point:
+        return np.linspace(0.0, high, points)
     left = max(low, posterior.mean - 8 * posterior.sd)
-    return np.linspace(left, min(high, posterior.mean + 8 * posterior.sd), _POINTS)
-
-
-def _density(posterior: RiskPosterior, x: np.ndarray) -> np.ndarray:
-    if posterior.sd == 0:
-        return (x == posterior.mean).astype(float)
-    return posterior.pdf(x)
+    return np.linspace(left, min(high, posterior.mean + 8 * posterior.sd), points)
 
 
 def _seen(losses: np.ndarray) -> str:
@@ -141,11 +145,12 @@ def _seen(losses: np.ndarray) -> str:
 def _add_frames(figure: go.Figure, losses: np.ndarray) -> None:
     """The curve for a growing number of cases, at rest on the last; play, pause, and a slider to step back with."""
     sizes = np.unique(np.geomspace(1, losses.size, _FRAMES).astype(int))
-    x = np.linspace(0.0, 1.0, _POINTS)
     for n in sizes:
-        posterior = RiskPosterior.from_losses(losses[:n], bound=1.0)
-        curve = go.Scatter(x=x, y=_density(posterior, x))
+        table = density_table(RiskPosterior.from_losses(losses[:n], bound=1.0), _POINTS // 2)
+        curve = go.Scatter(x=table["risk"], y=table["density"])
         figure.frames += (go.Frame(name=f"{n}", data=[curve], traces=[2]),)
+    few = RiskPosterior.from_losses(losses[:20], bound=1.0)
+    figure.update_xaxes(range=[0, few.quantile(0.999)])
     figure.update_layout(updatemenus=[_buttons()], sliders=[_slider([str(n) for n in sizes])], height=560)
 
 

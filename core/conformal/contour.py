@@ -99,7 +99,7 @@ class _Integral:
         return 1 / self.c.min(axis=1), 1 / self.c.max(axis=1)
 
     def _saddle(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Where K' is zero, roughly, and the second and third derivative there: Newton's steps, halved when they leave the bracket."""
+        """Where K' is zero, roughly, with its next two derivatives: Newton's steps, halved at the bracket's ends."""
         s, left, right = np.zeros_like(low), low, high
         for _ in range(60):
             slopes = self.c / (1 - s[:, None] * self.c)

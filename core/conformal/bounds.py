@@ -1,0 +1,140 @@
+"""Upper confidence bounds on the mean of losses in [0, B], for risk-controlling prediction sets (RCPS).
+
+Each function takes losses (n,), their largest possible value B and delta, and returns a bound that lies below the true
+mean in at most a share delta of all samples; never more than B. Hoeffding's, Bentkus's and Maurer and Pontil's bound do
+not depend on the order of the losses; Waudby-Smith and Ramdas's bets on one loss after the other and does.
+References: Bates and others, arXiv 2101.02703; Waudby-Smith and Ramdas, arXiv 2010.09686; Maurer and Pontil, arXiv
+0907.3740.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from scipy import optimize, special
+
+from core.common.errors import InputError
+from core.conformal.atoms import check_bound
+from core.conformal.quadrature import RiskPosterior
+
+__all__ = [
+    "clopper_pearson",
+    "empirical_bernstein",
+    "hoeffding",
+    "hoeffding_bentkus",
+    "hoeffding_bentkus_floor",
+    "wsr",
+]
+
+_WHOLE = 1e-9  # a sum this close to a whole number, relatively, is that number with rounding
+
+
+def hoeffding(losses: np.ndarray, bound: float, delta: float) -> float:
+    """mean + B sqrt(ln(1 / delta) / (2 n)).
+
+    >>> round(hoeffding(np.array([0.02, 0.05, 0.05, 0.11, 0.13, 0.2, 0.2, 0.31, 0.44, 0.7]), 1.0, 0.05), 10)
+    0.608022756
+    """
+    shares = _shares(losses, bound, delta)
+    return bound * min(1.0, shares.mean() + math.sqrt(-math.log(delta) / (2 * shares.size)))
+
+
+def hoeffding_bentkus(losses: np.ndarray, bound: float, delta: float) -> float:
+    """The largest mu with min(exp(-n kl(mean, mu)), e Pr(Binomial(n, mu) <= ceil(n mean))) >= delta, times B."""
+    shares = _shares(losses, bound, delta)
+    total = math.fsum(shares)
+    return bound * _invert(total / shares.size, shares.size, math.ceil(total - _WHOLE * max(1.0, total)), delta)
+
+
+def hoeffding_bentkus_floor(losses: np.ndarray, bound: float, delta: float) -> float:
+    """The same with floor in place of ceil, as published code has it; too small a bound unless the sum is whole."""
+    shares = _shares(losses, bound, delta)
+    total = math.fsum(shares)
+    return bound * _invert(total / shares.size, shares.size, math.floor(total + _WHOLE * max(1.0, total)), delta)
+
+
+def wsr(losses: np.ndarray, bound: float, delta: float) -> float:
+    """Waudby-Smith and Ramdas: the smallest R with max_t prod_{j<=t} (1 - nu_j (x_j - R)) > 1 / delta, times B.
+
+    nu_t = min(1, sqrt(2 ln(1 / delta) / (n s2_{t-1}))), with running mean and variance that start at 1/2 and 1/4.
+    Depends on the order of the losses, which has to be fixed before they are seen.
+    """
+    x = _shares(losses, bound, delta)
+    bets = _bets(x, delta)
+
+    def wealth(risk: float) -> float:
+        with np.errstate(divide="ignore"):
+            return float(np.cumsum(np.log1p(bets * (risk - x))).max()) + math.log(delta)
+
+    if wealth(1.0) <= 0:
+        return float(bound)
+    return bound * float(optimize.bisect(wealth, 0.0, 1.0, xtol=1e-12)) if wealth(0.0) <= 0 else 0.0
+
+
+def empirical_bernstein(losses: np.ndarray, bound: float, delta: float) -> float:
+    """mean + sqrt(2 V ln(2 / delta) / n) + 7 B ln(2 / delta) / (3 (n - 1)), V the unbiased variance of the losses."""
+    shares = _shares(losses, bound, delta)
+    if shares.size < 2:
+        return float(bound)
+    log = math.log(2 / delta)
+    spread = math.sqrt(2 * shares.var(ddof=1) * log / shares.size) + 7 * log / (3 * (shares.size - 1))
+    return bound * min(1.0, float(shares.mean()) + spread)
+
+
+def clopper_pearson(losses: np.ndarray, bound: float, delta: float) -> float:
+    """The exact limit for losses that are 0 or B; InputError for any other loss.
+
+    >>> round(clopper_pearson(np.repeat([0.0, 1.0], [17, 3]), 1.0, 0.05), 10)
+    0.3436638043
+    """
+    shares = _shares(losses, bound, delta)
+    graded = np.flatnonzero((shares != 0) & (shares != 1))
+    if graded.size:
+        raise InputError(
+            f"the loss {losses[graded[0]]:g} is neither 0 nor {bound:g}",
+            row=int(graded[0]) + 1,
+            remedy="Clopper and Pearson's limit is for two-valued losses only.",
+        )
+    return RiskPosterior.from_failures(int(shares.sum()), shares.size, bound).credible_bound(1 - delta)
+
+
+def _shares(losses: np.ndarray, bound: float, delta: float) -> np.ndarray:
+    check_bound(bound)
+    if not 0 < delta < 1:
+        raise InputError(f"delta is {delta:g}", remedy="It has to lie between 0 and 1.")
+    losses = np.asarray(losses, dtype=float)
+    if losses.ndim != 1 or losses.size == 0:
+        raise InputError("there is no loss", remedy="At least one calibration loss is needed.")
+    bad = np.flatnonzero(~((losses >= 0) & (losses <= bound)))
+    if bad.size:
+        raise InputError(f"the loss is {losses[bad[0]]:g}", row=int(bad[0]) + 1, remedy=f"It runs from 0 to {bound:g}.")
+    return losses / bound
+
+
+def _invert(mean: float, n: int, whole: int, delta: float) -> float:
+    """Where the smaller of Hoeffding's and Bentkus's tail bounds falls to delta, as a share."""
+
+    def excess(log_tail: Callable[[float], float]) -> float:
+        if log_tail(1 - 1e-15) >= math.log(delta):
+            return 1.0
+        return float(optimize.brentq(lambda mu: log_tail(mu) - math.log(delta), mean, 1 - 1e-15, xtol=1e-14))
+
+    def log_hoeffding(mu: float) -> float:
+        return -n * float(special.rel_entr(mean, mu) + special.rel_entr(1 - mean, 1 - mu))
+
+    def log_bentkus(mu: float) -> float:
+        with np.errstate(divide="ignore"):
+            return 1 + float(np.log(special.bdtr(whole, n, mu)))
+
+    return min(excess(log_hoeffding), excess(log_bentkus)) if mean < 1 else 1.0
+
+
+def _bets(x: np.ndarray, delta: float) -> np.ndarray:
+    """nu_t (n,), each from the losses before it."""
+    t = np.arange(1, x.size + 1)
+    means = (0.5 + np.cumsum(x)) / (1 + t)
+    variances = (0.25 + np.cumsum((x - means) ** 2)) / (1 + t)
+    before = np.concatenate(([0.25], variances[:-1]))
+    return np.minimum(1.0, np.sqrt(-2 * math.log(delta) / (x.size * before)))

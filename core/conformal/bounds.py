@@ -44,14 +44,14 @@ def hoeffding(losses: np.ndarray, bound: float, delta: float) -> float:
 def hoeffding_bentkus(losses: np.ndarray, bound: float, delta: float) -> float:
     """The largest mu with min(exp(-n kl(mean, mu)), e Pr(Binomial(n, mu) <= ceil(n mean))) >= delta, times B."""
     shares = _shares(losses, bound, delta)
-    total = math.fsum(shares)
+    total = float(shares.sum())
     return bound * _invert(total / shares.size, shares.size, math.ceil(total - _WHOLE * max(1.0, total)), delta)
 
 
 def hoeffding_bentkus_floor(losses: np.ndarray, bound: float, delta: float) -> float:
     """The same with floor in place of ceil, as published code has it; too small a bound unless the sum is whole."""
     shares = _shares(losses, bound, delta)
-    total = math.fsum(shares)
+    total = float(shares.sum())
     return bound * _invert(total / shares.size, shares.size, math.floor(total + _WHOLE * max(1.0, total)), delta)
 
 

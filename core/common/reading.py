@@ -1,0 +1,78 @@
+"""How to read an upload, up to which size, and what came of it."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.common.errors import InputError
+from core.common.text import count
+
+__all__ = ["Limits", "ReadOptions", "Reading", "check_size", "unique_names"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions:
+    """What the visitor says of the file; None means: find out. ``thousands`` may be "" for none."""
+
+    separator: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+    encoding: str | None = None
+    missing: tuple[str, ...] = ("",)
+    sheet: str | None = None
+    header: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """The largest file that is read: bytes as uploaded, bytes when unpacked, rows and columns."""
+
+    max_bytes: int = 200_000_000
+    max_unpacked_bytes: int = 1_000_000_000
+    max_rows: int = 20_000_000
+    max_columns: int = 2_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How a file was read, for the visitor to check; ``notes`` are sentences about what was guessed or changed."""
+
+    format: str
+    rows: int
+    columns: tuple[str, ...]
+    missing: tuple[int, ...]
+    encoding: str = ""
+    separator: str = ""
+    decimal: str = "."
+    thousands: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def check_size(rows: int, columns: int, limits: Limits) -> None:
+    """Raise InputError for a table without rows or beyond the limits."""
+    if columns > limits.max_columns:
+        raise InputError(f"the table has {count(columns, 'column')}", remedy=f"{limits.max_columns:,} are read.")
+    if rows > limits.max_rows:
+        raise InputError(f"the table has {count(rows, 'row')}", remedy=f"{limits.max_rows:,} are read.")
+    if rows == 0:
+        raise InputError("the file has a header but no rows", remedy="Add at least one row below the header.")
+
+
+def unique_names(fields: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Column names without spaces around, in one Unicode form, none empty and none twice; with notes on changes."""
+    names: list[str] = []
+    notes: list[str] = []
+    for place, raw in enumerate(fields, start=1):
+        name = unicodedata.normalize("NFC", " ".join(str(raw).split()))
+        if not name:
+            name = f"column {place}"
+            notes.append(f"Column {place} has no name and is called {name!r}.")
+        unique, copy = name, 2
+        while unique in names:
+            unique, copy = f"{name} ({copy})", copy + 1
+        if unique != name:
+            notes.append(f"The name {name!r} comes twice; column {place} is called {unique!r}.")
+        names.append(unique)
+    return tuple(names), tuple(notes)

@@ -2,14 +2,23 @@
 
 import streamlit as st
 
+from core.conformal.equations import CLAIMS, EQUATIONS
 from core.conformal.views.calibration_sets import CalibrationSetsSettings, calibration_sets_view
+from core.conformal.views.losses import LossSettings
 from core.conformal.views.planning import PlanningSettings, planning_view
 from core.conformal.views.posterior import PosteriorSettings, posterior_view
 from core.conformal.views.staircase import StaircaseSettings, staircase_view
-from pages.shared import frame
+from core.conformal.views.tuning import TargetSettings
+from pages.shared import frame, method, reproduce
 from pages.shared.settings_form import settings_form
 from pages.shared.view import show
+from pages.tabs import conformal_data
 
+INTRO = (
+    "The paper's three experiments: how often each rule leaves a risk above the limit, over 10,000 calibration sets. "
+    "BQ is the paper's rule, computed exactly; *as published* carries the slip of the published code that the paper's "
+    "figures carry too (see Method)."
+)
 VIEWS = {
     "How sure are we?": (PosteriorSettings, posterior_view, "posterior"),
     "Why a bound?": (StaircaseSettings, staircase_view, "staircase"),
@@ -41,10 +50,10 @@ frame.draw(
     "conformal",
     frame.Tabs(
         explore=explore,
-        your_data=lambda: st.write("y"),
-        reproduce=lambda: st.write("r"),
-        method=lambda: st.write("m"),
+        your_data=conformal_data.draw,
+        reproduce=lambda: reproduce.draw("conformal", intro=INTRO),
+        method=lambda: method.draw(EQUATIONS, CLAIMS),
     ),
-    settings=tuple(settings for settings, _, _ in VIEWS.values()),
-    words={"view": tuple(VIEWS)},
+    settings=(*(settings for settings, _, _ in VIEWS.values()), TargetSettings, LossSettings),
+    words={"view": tuple(VIEWS), "task": tuple(conformal_data.TASKS), "run_seed": reproduce.SEEDS},
 )

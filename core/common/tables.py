@@ -36,6 +36,13 @@ class Table:
     name: str
     fingerprint: str
     reading: Reading
+    options: ReadOptions = field(default_factory=ReadOptions)
+
+    def code(self) -> str:
+        """The Python expression that reads this file again in the same way."""
+        usual = ReadOptions()
+        given = [f"{k}={v!r}" for k, v in self.options.__dict__.items() if v != getattr(usual, k)]
+        return f"read_path({self.name!r}" + (f", ReadOptions({', '.join(given)})" if given else "") + ")"
 
     def numbers(self, column: str, *, allow_missing: bool = False, allow_infinite: bool = False) -> np.ndarray:
         """The column as float64 (n,); InputError names the first cell that is no number, missing or infinite."""
@@ -98,7 +105,7 @@ def read_table(data: bytes, name: str, options: ReadOptions = _AS_FOUND, limits:
     frame, reading = _read(data, options, limits)
     digest = hashlib.blake2b(data, digest_size=20)
     digest.update(repr(options).encode())
-    return Table(frame=frame, name=name, fingerprint=digest.hexdigest(), reading=reading)
+    return Table(frame=frame, name=name, fingerprint=digest.hexdigest(), reading=reading, options=options)
 
 
 def read_path(path: str | Path, options: ReadOptions = _AS_FOUND, limits: Limits = _USUAL) -> Table:

@@ -3,6 +3,9 @@
 Each function takes losses (n,), their largest possible value B and delta, and returns a bound that lies below the true
 mean in at most a share delta of all samples; never more than B. Hoeffding's, Bentkus's and Maurer and Pontil's bound do
 not depend on the order of the losses; Waudby-Smith and Ramdas's bets on one loss after the other and does.
+
+Betting's and Maurer and Pontil's bound may rise although losses fall. ``*_between`` settle, in one pass, whether such a
+bound stays within a limit for all loss vectors that lie between two.
 References: Bates and others, arXiv 2101.02703; Waudby-Smith and Ramdas, arXiv 2010.09686; Maurer and Pontil, arXiv
 0907.3740.
 """
@@ -22,10 +25,12 @@ from core.conformal.quadrature import RiskPosterior
 __all__ = [
     "clopper_pearson",
     "empirical_bernstein",
+    "empirical_bernstein_between",
     "hoeffding",
     "hoeffding_bentkus",
     "hoeffding_bentkus_floor",
     "wsr",
+    "wsr_between",
 ]
 
 _WHOLE = 1e-9  # a sum this close to a whole number, relatively, is that number with rounding
@@ -38,7 +43,7 @@ def hoeffding(losses: np.ndarray, bound: float, delta: float) -> float:
     0.608022756
     """
     shares = _shares(losses, bound, delta)
-    return bound * min(1.0, shares.mean() + math.sqrt(-math.log(delta) / (2 * shares.size)))
+    return bound * min(1.0, float(shares.mean()) + math.sqrt(-math.log(delta) / (2 * shares.size)))
 
 
 def hoeffding_bentkus(losses: np.ndarray, bound: float, delta: float) -> float:
@@ -62,7 +67,7 @@ def wsr(losses: np.ndarray, bound: float, delta: float) -> float:
     Depends on the order of the losses, which has to be fixed before they are seen.
     """
     x = _shares(losses, bound, delta)
-    bets = _bets(x, delta)
+    bets = _bets(_variances(x, x)[0], delta)
 
     def wealth(risk: float) -> float:
         with np.errstate(divide="ignore"):
@@ -73,14 +78,31 @@ def wsr(losses: np.ndarray, bound: float, delta: float) -> float:
     return bound * float(optimize.bisect(wealth, 0.0, 1.0, xtol=1e-12)) if wealth(0.0) <= 0 else 0.0
 
 
+def wsr_between(low: np.ndarray, high: np.ndarray, bound: float, delta: float, limit: float) -> bool:
+    """Whether `wsr` is at most ``limit`` for all losses (n,) between ``low`` and ``high``; exact if these are equal.
+
+    True is a proof: every bet and every gain is taken at its worst. False may be for want of precision if they differ.
+    """
+    least, most = _shares(low, bound, delta), _shares(high, bound, delta)
+    smallest, largest = (_bets(spread, delta) for spread in reversed(_variances(least, most)))
+    gain = limit / bound - most
+    with np.errstate(divide="ignore"):
+        wealth = np.cumsum(np.log1p(np.where(gain > 0, smallest, largest) * gain))
+    return bool(wealth.max() + math.log(delta) >= 0)
+
+
 def empirical_bernstein(losses: np.ndarray, bound: float, delta: float) -> float:
     """mean + sqrt(2 V ln(2 / delta) / n) + 7 B ln(2 / delta) / (3 (n - 1)), V the unbiased variance of the losses."""
     shares = _shares(losses, bound, delta)
-    if shares.size < 2:
-        return float(bound)
-    log = math.log(2 / delta)
-    spread = math.sqrt(2 * shares.var(ddof=1) * log / shares.size) + 7 * log / (3 * (shares.size - 1))
-    return bound * min(1.0, float(shares.mean()) + spread)
+    return bound * min(1.0, _maurer_pontil(shares, shares, delta))
+
+
+def empirical_bernstein_between(low: np.ndarray, high: np.ndarray, bound: float, delta: float, limit: float) -> bool:
+    """Whether `empirical_bernstein` is at most ``limit`` for all losses (n,) between two; exact if these are equal.
+
+    True is a proof; False may be for want of precision if ``low`` and ``high`` differ.
+    """
+    return bound * _maurer_pontil(_shares(low, bound, delta), _shares(high, bound, delta), delta) <= limit
 
 
 def clopper_pearson(losses: np.ndarray, bound: float, delta: float) -> float:
@@ -131,10 +153,30 @@ def _invert(mean: float, n: int, whole: int, delta: float) -> float:
     return min(excess(log_hoeffding), excess(log_bentkus)) if mean < 1 else 1.0
 
 
-def _bets(x: np.ndarray, delta: float) -> np.ndarray:
-    """nu_t (n,), each from the losses before it."""
-    t = np.arange(1, x.size + 1)
-    means = (0.5 + np.cumsum(x)) / (1 + t)
-    variances = (0.25 + np.cumsum((x - means) ** 2)) / (1 + t)
-    before = np.concatenate(([0.25], variances[:-1]))
-    return np.minimum(1.0, np.sqrt(-2 * math.log(delta) / (x.size * before)))
+def _maurer_pontil(least: np.ndarray, most: np.ndarray, delta: float) -> float:
+    """The largest bound of losses between ``least`` and ``most``, or above it.
+
+    About any centre the squares add up to at least (n - 1) V, and to exactly that about the mean.
+    """
+    n = most.size
+    if n < 2:
+        return 1.0
+    centre = (least.mean() + most.mean()) / 2
+    variance = float((np.maximum(most - centre, centre - least) ** 2).sum()) / (n - 1)
+    log = math.log(2 / delta)
+    return float(most.mean()) + math.sqrt(2 * variance * log / n) + 7 * log / (3 * (n - 1))
+
+
+def _variances(least: np.ndarray, most: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Between which values s2_{t-1} (n,) lies before each loss, if the losses lie between ``least`` and ``most``."""
+    t = np.arange(1, least.size + 1)
+    low, high = ((0.5 + np.cumsum(x)) / (1 + t) for x in (least, most))
+    near = np.maximum(np.maximum(least - high, low - most), 0)
+    far = np.maximum(most - low, high - least)
+    smallest, largest = ((0.25 + np.cumsum(away**2)) / (1 + t) for away in (near, far))
+    return np.append(0.25, smallest[:-1]), np.append(0.25, largest[:-1])
+
+
+def _bets(variances: np.ndarray, delta: float) -> np.ndarray:
+    """nu_t (n,) from the running variance before each loss."""
+    return np.minimum(1.0, np.sqrt(-2 * math.log(delta) / (variances.size * variances)))

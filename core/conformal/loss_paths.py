@@ -15,6 +15,7 @@ import numpy as np
 from core.common.errors import InputError
 from core.common.text import count, number
 from core.conformal.atoms import check_bound
+from core.conformal.quadrature import RiskPosterior
 
 __all__ = ["LossPath", "LossTable", "loss_table", "path_of_scores"]
 
@@ -23,13 +24,23 @@ _TOLERANCE = 1e-12
 
 @dataclass(frozen=True, kw_only=True)
 class LossPath:
-    """Settings ``lambdas`` (m,), safest first, and ``losses``: place in that list -> losses (n,) in [0, bound]."""
+    """Settings ``lambdas`` (m,), safest first, and ``losses``: place in that list -> losses (n,) in [0, bound].
+
+    ``failures``, where losses are 0 or 1, counts them at a place without making the losses.
+    """
 
     lambdas: np.ndarray
     losses: Callable[[int], np.ndarray]
     n: int
     bound: float
     monotone: bool
+    failures: Callable[[int], int] | None = None
+
+    def posterior(self, place: int) -> RiskPosterior:
+        """The distribution of the risk bound at a place."""
+        if self.failures is not None:
+            return RiskPosterior.from_failures(self.failures(place), self.n, self.bound)
+        return RiskPosterior.from_losses(self.losses(place), self.bound)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,12 +110,14 @@ def path_of_scores(scores: np.ndarray) -> LossPath:
         row = int(missing[0]) + 1 if missing.size else None
         raise InputError("a score is missing", row=row, remedy="Every row needs a score.")
     lambdas = np.unique(scores)[::-1]
+    ascending = np.sort(scores)
     return LossPath(
         lambdas=lambdas,
         losses=lambda place: (scores > lambdas[place]).astype(float),
         n=scores.size,
         bound=1.0,
         monotone=True,
+        failures=lambda place: int(scores.size - np.searchsorted(ascending, lambdas[place], side="right")),
     )
 
 

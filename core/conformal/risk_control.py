@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.common.errors import InputError
-from core.conformal.loss_paths import LossPath, LossTable
-from core.conformal.quadrature import RiskPosterior
+from core.conformal.loss_paths import LossPath
 from core.conformal.rules import Rule
 
 __all__ = ["Choice", "RiskBands", "choose", "fixed_sequence", "risk_bands"]
@@ -44,7 +43,7 @@ class Choice:
 
 @dataclass(frozen=True, kw_only=True)
 class RiskBands:
-    """Over lambdas (m,): mean loss, E[L+], and for each level the quantiles of L+ (levels, m)."""
+    """Over ascending lambdas (m,): mean loss, E[L+], and for each level the quantiles of L+ (levels, m)."""
 
     lambdas: np.ndarray
     mean: np.ndarray
@@ -62,8 +61,9 @@ def choose(path: LossPath, rule: Rule, alpha: float, beta: float) -> Choice:
             remedy="Use the envelope (each loss raised to its largest at any safer setting), or test settings in a "
             "fixed sequence with a confidence bound.",
         )
-    search = _bisect if rule.monotone else _scan
-    return _report(path, rule, alpha, beta, search(_certifies(path, rule, alpha, beta), path.lambdas.size))
+    certified, last = _certified(path, rule, alpha, beta), path.lambdas.size - 1
+    failed = _bisect(certified, last) if rule.monotone else _first_failure(certified, 0, last)
+    return _report(path, rule, alpha, beta, failed)
 
 
 def fixed_sequence(path: LossPath, rule: Rule, alpha: float, beta: float) -> Choice:
@@ -77,15 +77,20 @@ def fixed_sequence(path: LossPath, rule: Rule, alpha: float, beta: float) -> Cho
             f"{rule.title} cannot be used setting by setting when losses rise and fall",
             remedy="Use a confidence bound such as Hoeffding-Bentkus.",
         )
-    return _report(path, rule, alpha, beta, _scan(_certifies(path, rule, alpha, beta), path.lambdas.size))
+    certified, m = _certified(path, rule, alpha, beta), path.lambdas.size
+    return _report(path, rule, alpha, beta, next((place for place in range(m) if not certified(place, place)), m))
 
 
-def risk_bands(table: LossTable, levels: tuple[float, ...] = (0.025, 0.1, 0.5, 0.9, 0.975)) -> RiskBands:
-    """The distribution of the risk bound at every lambda of a table."""
-    posteriors = [RiskPosterior.from_losses(column, table.bound) for column in table.losses.T]
+def risk_bands(
+    path: LossPath, levels: tuple[float, ...] = (0.025, 0.1, 0.5, 0.9, 0.975), *, most: int = 120
+) -> RiskBands:
+    """The distribution of the risk bound along a path, at up to ``most`` places spread evenly over it."""
+    places = np.unique(np.linspace(0, path.lambdas.size - 1, most).astype(int))
+    places = places[np.argsort(path.lambdas[places])]
+    posteriors = [path.posterior(place) for place in places]
     return RiskBands(
-        lambdas=table.lambdas,
-        mean=table.losses.mean(axis=0),
+        lambdas=path.lambdas[places],
+        mean=np.array([((path.n + 1) * posterior.mean - path.bound) / path.n for posterior in posteriors]),
         expected=np.array([posterior.mean for posterior in posteriors]),
         levels=levels,
         quantiles=np.column_stack([posterior.quantile(np.array(levels)) for posterior in posteriors]),
@@ -99,28 +104,42 @@ def _check_target(path: LossPath, alpha: float, beta: float) -> None:
         raise InputError(f"the certainty beta is {beta:g}", remedy="It has to lie between 0 and 1.")
 
 
-def _certifies(path: LossPath, rule: Rule, alpha: float, beta: float) -> Callable[[int], bool]:
-    return lambda place: rule.upper(path.losses(place), path.bound, beta) <= alpha * _TIE
+def _certified(path: LossPath, rule: Rule, alpha: float, beta: float) -> Callable[[int, int], bool]:
+    """Whether all places from a first to a last one are certified; exact if these are one place."""
+    if rule.between is None:
+        return lambda _first, last: rule.upper(path.losses(last), path.bound, beta) <= alpha * _TIE
+    between = rule.between
+
+    def certified(first: int, last: int) -> bool:
+        high = path.losses(last)
+        return between(high if first == last else path.losses(first), high, path.bound, beta, alpha * _TIE)
+
+    return certified
 
 
-def _bisect(certified: Callable[[int], bool], size: int) -> int | None:
-    """The last place that is certified, if certified places come first."""
-    if not certified(0):
-        return None
-    low, high = 0, size
-    while high - low > 1:
+def _bisect(certified: Callable[[int, int], bool], last: int) -> int:
+    """The first place that is not certified, or one after the last, if certified places come first."""
+    low, high = 0, last + 1
+    while low < high:
         middle = (low + high) // 2
-        low, high = (middle, high) if certified(middle) else (low, middle)
+        low, high = (middle + 1, high) if certified(middle, middle) else (low, middle)
     return low
 
 
-def _scan(certified: Callable[[int], bool], size: int) -> int | None:
-    """The last place before the first that is not certified."""
-    failed = next((place for place in range(size) if not certified(place)), size)
-    return failed - 1 if failed else None
+def _first_failure(certified: Callable[[int, int], bool], first: int, last: int) -> int:
+    """The same for certified places that may come in any order: blocks are certified whole, or halved."""
+    if certified(first, last):
+        return last + 1
+    if first == last:
+        return first
+    middle = (first + last) // 2
+    found = _first_failure(certified, first, middle)
+    return found if found <= middle else _first_failure(certified, middle + 1, last)
 
 
-def _report(path: LossPath, rule: Rule, alpha: float, beta: float, place: int | None) -> Choice:
+def _report(path: LossPath, rule: Rule, alpha: float, beta: float, failed: int) -> Choice:
+    """What was chosen if all places before ``failed`` are certified."""
+    place = failed - 1 if failed else None
     losses = path.losses(0 if place is None else place)
     return Choice(
         rule=rule,

@@ -17,14 +17,17 @@ from core.conformal.quadrature import RiskPosterior
 __all__ = ["RULES", "Rule", "rule"]
 
 Upper = Callable[[np.ndarray, float, float], float]
+Between = Callable[[np.ndarray, np.ndarray, float, float, float], bool]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
     """One rule.
 
-    ``monotone`` says that no smaller loss ever raises ``upper``; ``sequential`` that its guarantee also holds along a
-    fixed sequence of settings whose losses are not monotone.
+    ``upper`` takes losses (n,), B and beta. ``between`` is None if no smaller loss ever raises ``upper``; else it takes
+    low (n,), high (n,), B, beta and alpha, and says whether ``upper`` is at most alpha for all losses between the two
+    (exact if these are equal). ``sequential``: the guarantee also holds along a fixed sequence of settings whose losses
+    are not monotone.
     """
 
     key: str
@@ -32,8 +35,13 @@ class Rule:
     promise: str
     status: str
     upper: Upper
-    monotone: bool
     sequential: bool
+    between: Between | None = None
+
+    @property
+    def monotone(self) -> bool:
+        """Whether no smaller loss ever raises ``upper``."""
+        return self.between is None
 
     def needs(self, alpha: float, beta: float, bound: float = 1.0) -> int | None:
         """The smallest n that certifies if every loss is zero, or None if that is beyond a million."""
@@ -70,6 +78,10 @@ def _confidence(limit: Callable[[np.ndarray, float, float], float]) -> Upper:
     return lambda losses, bound, beta: limit(losses, bound, 1 - beta)
 
 
+def _confidence_between(holds: Between) -> Between:
+    return lambda low, high, bound, beta, alpha: holds(low, high, bound, 1 - beta, alpha)
+
+
 _MISLED = "At most a share 1 - beta of all calibration sets is misled"
 
 RULES: tuple[Rule, ...] = (
@@ -79,7 +91,6 @@ RULES: tuple[Rule, ...] = (
         promise="On average over calibration sets the risk is within the limit; about half of them exceed it.",
         status="theorem",
         upper=_average,
-        monotone=True,
         sequential=False,
     ),
     Rule(
@@ -89,7 +100,6 @@ RULES: tuple[Rule, ...] = (
         "B also over calibration sets (Clopper and Pearson); for others that is a conjecture.",
         status="theorem for losses of 0 or B, else conjecture",
         upper=_quantile,
-        monotone=True,
         sequential=False,
     ),
     Rule(
@@ -98,7 +108,6 @@ RULES: tuple[Rule, ...] = (
         promise=f"{_MISLED}; wide, because it looks at the mean loss only.",
         status="theorem",
         upper=_confidence(bounds.hoeffding),
-        monotone=True,
         sequential=True,
     ),
     Rule(
@@ -107,7 +116,6 @@ RULES: tuple[Rule, ...] = (
         promise=f"{_MISLED}; close to exact for losses of 0 or B.",
         status="theorem",
         upper=_confidence(bounds.hoeffding_bentkus),
-        monotone=True,
         sequential=True,
     ),
     Rule(
@@ -116,8 +124,8 @@ RULES: tuple[Rule, ...] = (
         promise=f"{_MISLED}, in the order of the rows, which must not have been chosen by the losses.",
         status="theorem",
         upper=_confidence(bounds.wsr),
-        monotone=False,
         sequential=True,
+        between=_confidence_between(bounds.wsr_between),
     ),
     Rule(
         key="empirical_bernstein",
@@ -125,7 +133,7 @@ RULES: tuple[Rule, ...] = (
         promise=f"{_MISLED}; good for many cases with little spread.",
         status="theorem",
         upper=_confidence(bounds.empirical_bernstein),
-        monotone=False,
         sequential=True,
+        between=_confidence_between(bounds.empirical_bernstein_between),
     ),
 )

@@ -11,7 +11,9 @@ from core.common.export import to_csv
 from core.reproduce import MEASURED, headline
 from pages.shared.running import run_and_watch
 
-__all__ = ["draw"]
+__all__ = ["SEEDS", "draw"]
+
+SEEDS = tuple(str(seed) for seed in range(10_000))
 
 
 def draw(key: str, *, intro: str) -> None:

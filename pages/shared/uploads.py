@@ -6,9 +6,11 @@ of our own, until the visitor removes them or the session ends. Nothing is kept 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from typing import Protocol
 
 import streamlit as st
 
@@ -16,7 +18,7 @@ from core.common.errors import InputError
 from core.common.tables import ReadOptions, Table, read_table
 from core.common.text import count, markdown
 
-__all__ = ["BundledFile", "upload"]
+__all__ = ["Bundled", "upload"]
 
 LIMIT_MB = 200
 TYPES = ("csv", "tsv", "txt", "gz", "parquet", "xlsx")
@@ -27,13 +29,13 @@ _THOUSANDS = {_DETECT: None, "none": "", "comma ,": ",", "point .": ".", "space"
 _ENCODINGS = {_DETECT: None, "UTF-8": "utf-8", "Windows / Latin-1": "cp1252", "UTF-16": "utf-16"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class BundledFile:
-    """A real file that comes with the app: its path, what it is, and in which form a visitor's file would come."""
+class Bundled(Protocol):
+    """A real file that comes with the app: what it is, and where; ``new_rows`` is one without the truth, or None."""
 
     title: str
     path: Path
     sentence: str
+    new_rows: Path | None
 
 
 @dataclass(frozen=True)
@@ -45,13 +47,21 @@ class _Held:
 
 
 def upload(
-    name: str, *, examples: Sequence[BundledFile], template: bytes, hint: str, start: bool = True
+    name: str,
+    *,
+    examples: Sequence[Bundled],
+    template: bytes,
+    hint: str,
+    start: bool = True,
+    new_rows: bool = False,
 ) -> Table | None:
     """The visitor's table, the bundled example if ``start`` and nothing was uploaded, or None; errors are shown.
 
     ``name`` is unique on the page; ``hint`` says in one sentence what the file should hold; ``template`` is a CSV to
-    fill in.
+    fill in; ``new_rows`` offers the examples' rows without truth.
     """
+    files = {example.title: example.new_rows if new_rows else example.path for example in examples}
+    helps = {example.title: "" if new_rows else example.sentence for example in examples}
     held = _held(name)
     chosen = st.file_uploader(
         f"{hint} CSV, TSV, Excel or Parquet, up to {LIMIT_MB} MB.",
@@ -61,8 +71,8 @@ def upload(
     )
     if chosen is not None:
         st.session_state[f"{name}-held"] = held = _Held(chosen.getvalue(), chosen.name)
-    _doors(name, examples, template)
-    held = _held(name) or (_bundled(examples[0]) if start else None)
+    _doors(name, files, helps, template)
+    held = _held(name) or (_bundled(examples[0].path) if start else None)
     return None if held is None else _read(name, held)
 
 
@@ -75,19 +85,20 @@ def _generation(name: str) -> int:
     return st.session_state.get(f"{name}-generation", 0)
 
 
-def _bundled(example: BundledFile) -> _Held:
-    return _Held(example.path.read_bytes(), example.path.name)
+@lru_cache(maxsize=16)
+def _bundled(path: Path) -> _Held:
+    return _Held(path.read_bytes(), path.name)
 
 
-def _doors(name: str, examples: Sequence[BundledFile], template: bytes) -> None:
+def _doors(name: str, files: Mapping[str, Path], helps: Mapping[str, str], template: bytes) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        for example in examples:
+        for title, path in files.items():
             st.button(
-                f"Use example: {example.title}",
-                key=f"{name}-example-{example.path.stem}",
-                help=example.sentence,
+                f"Example: {title}",
+                key=f"{name}-example-{path.stem}",
+                help=helps[title] or None,
                 on_click=_hold,
-                args=(name, example),
+                args=(name, path),
             )
         st.download_button(
             "Template to fill in", template, file_name=f"{name}-template.csv", key=f"{name}-template", on_click="ignore"
@@ -98,9 +109,9 @@ def _doors(name: str, examples: Sequence[BundledFile], template: bytes) -> None:
             )
 
 
-def _hold(name: str, example: BundledFile) -> None:
+def _hold(name: str, path: Path) -> None:
     _remove(name)
-    st.session_state[f"{name}-held"] = _bundled(example)
+    st.session_state[f"{name}-held"] = _bundled(path)
 
 
 def _remove(name: str) -> None:

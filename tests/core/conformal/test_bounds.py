@@ -121,6 +121,32 @@ def test_clopper_pearson_is_scipys(n, data):
     assert bounds.clopper_pearson(losses, 1.0, 0.05) == pytest.approx(expected, abs=1e-10)
 
 
+BETWEEN = [(bounds.wsr, bounds.wsr_between), (bounds.empirical_bernstein, bounds.empirical_bernstein_between)]
+
+
+@pytest.mark.parametrize(("bound", "between"), BETWEEN)
+@settings(max_examples=60, deadline=None)
+@given(samples, st.floats(0.01, 0.99), st.sampled_from([0.05, 0.3]), st.sampled_from([1.0, 5.0]))
+def test_between_equal_losses_is_the_bound_itself(bound, between, losses, limit, delta, largest):
+    upper = bound(losses * largest, largest, delta)
+    if abs(upper - limit * largest) > 1e-9 * largest:
+        assert between(losses * largest, losses * largest, largest, delta, limit * largest) == (upper < limit * largest)
+
+
+@pytest.mark.parametrize(("bound", "between"), BETWEEN)
+@settings(max_examples=100, deadline=None)
+@given(
+    n=st.integers(1, 80), width=st.sampled_from([0.02, 0.1, 0.5]), limit=st.floats(0.2, 0.99), seed=st.integers(0, 99)
+)
+def test_what_holds_between_two_samples_holds_for_each_in_between(bound, between, n, width, limit, seed):
+    rng = np.random.default_rng(seed)
+    low = rng.beta(0.5, 4, n) * (1 - width)
+    high = low + width * rng.random(n)
+    if between(low, high, 1.0, 0.2, limit):
+        inside = [low, high, *(low + (high - low) * rng.integers(0, 2, n) for _ in range(10))]
+        assert max(bound(losses, 1.0, 0.2) for losses in inside) <= limit + 1e-11
+
+
 def test_a_sum_that_rounding_left_above_a_whole_number_counts_as_that_number():
     losses = np.array([0.1] * 30)  # adds up to 3.0000000000000013 in floats
     assert losses.sum() != 3

@@ -1,6 +1,7 @@
 """Choices of lambda: reference tables, brute force over every setting, refusals, and the theorems by simulation."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -48,7 +49,7 @@ def toy():
 
 
 def test_reference_bands(curves):
-    bands = risk_bands(curves, (0.8,))
+    bands = risk_bands(curves.path(), (0.8,))
     np.testing.assert_allclose(bands.expected, [0.8928571429, 0.6428571429, 0.3928571429, 0.1785714286], atol=1e-10)
     np.testing.assert_allclose(bands.quantiles[0], [0.9498830377, 0.7226608182, 0.4743481995, 0.2710766264], atol=1e-10)
     inside = [RiskPosterior.from_losses(column).cdf(0.5) for column in curves.losses.T]
@@ -135,6 +136,30 @@ def test_label_sets_on_their_jumps_equal_a_dense_grid(n, classes, seed, key):
         assert dense.lambda_hat == pytest.approx(exact.lambda_hat)
     else:
         assert dense.lambda_hat >= exact.lambda_hat - 1e-9  # every true label is kept up to the largest score
+
+
+@pytest.mark.parametrize("each", RULES, ids=lambda each: each.key)
+@settings(max_examples=15, deadline=None)
+@given(st.integers(30, 300), st.integers(0, 2**31), st.sampled_from([0.1, 0.25]), st.booleans())
+def test_a_choice_on_jumps_equals_testing_every_jump(each, n, seed, alpha, graded):
+    rng = np.random.default_rng(seed)
+    labels = rng.random((n, 4)) < (0.6 if graded else 0.25)
+    labels[0, 0] = True
+    path = miss_path(positives(rng.random((n, 4)).round(3), labels)) if graded else path_of_scores(rng.random(n))
+    certified = (
+        each.upper(path.losses(place), path.bound, 0.9) <= alpha * (1 + 1e-12) for place in range(path.lambdas.size)
+    )
+    safe = next((place for place, holds in enumerate(certified) if not holds), path.lambdas.size)
+    assert choose(path, each, alpha, 0.9).place == (safe - 1 if safe else None)
+
+
+@pytest.mark.parametrize("each", RULES, ids=lambda each: each.key)
+def test_a_hundred_thousand_jumps_take_few_looks_at_the_losses(each):
+    path = path_of_scores(np.random.default_rng(0).random(100_000))
+    looks = []
+    watched = replace(path, losses=lambda place: looks.append(place) or path.losses(place))
+    assert choose(watched, each, 0.1, 0.95).lambda_hat == pytest.approx(0.9, abs=0.01)
+    assert len(looks) < 200
 
 
 @given(st.integers(0, 2**31))

@@ -1,0 +1,1 @@
+"""Tabs too long for their page's file."""

@@ -7,6 +7,7 @@ from core.conformal.views.calibration_sets import CalibrationSetsSettings, calib
 from core.conformal.views.losses import LossSettings
 from core.conformal.views.planning import PlanningSettings, planning_view
 from core.conformal.views.posterior import PosteriorSettings, posterior_view
+from core.conformal.views.setting import SettingSettings, setting_view
 from core.conformal.views.staircase import StaircaseSettings, staircase_view
 from core.conformal.views.tuning import TargetSettings
 from pages.shared import frame, method, reproduce
@@ -22,6 +23,7 @@ INTRO = (
 VIEWS = {
     "How sure are we?": (PosteriorSettings, posterior_view, "posterior"),
     "Why a bound?": (StaircaseSettings, staircase_view, "staircase"),
+    "Which setting?": (SettingSettings, setting_view, "setting"),
     "How often does a rule fail?": (CalibrationSetsSettings, calibration_sets_view, "calibration-sets"),
     "How many cases are enough?": (PlanningSettings, planning_view, "planning"),
 }

@@ -58,9 +58,9 @@ def as_frame(figures: Sequence[Figure]) -> pd.DataFrame:
     rows = [
         {
             "Figure": figure.what,
-            "Paper": figure.paper or "not printed",
             "Ours": _number(figure.ours, figure.unit),
             "95% interval": _interval(figure),
+            "Paper": figure.paper or "not printed",
             "Exact": "" if figure.exact is None else _number(figure.exact, figure.unit),
             "Remark": figure.note,
         }
@@ -72,7 +72,7 @@ def as_frame(figures: Sequence[Figure]) -> pd.DataFrame:
 def as_text(measurement: Measurement) -> str:
     """The measurement as a table for a terminal."""
     frame = as_frame(measurement.figures)
-    columns = ["Figure", "Paper", "Ours", "95% interval", "Exact"]
+    columns = ["Figure", "Ours", "95% interval", "Exact", "Paper"]
     widths = {name: max(len(name), *frame[name].str.len()) for name in columns}
     lines = ["  ".join(name.ljust(widths[name]) for name in columns)]
     lines.append("  ".join("-" * widths[name] for name in columns))

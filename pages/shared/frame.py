@@ -43,7 +43,7 @@ def draw(
     links.take_note(key, settings, {"tab": TABS, "present": ("true", "false"), **(words or {})})
     st.html(_STYLE)
     presenter.stage()
-    _head(paper(key))
+    _head(paper(key), settings, ("tab", "present", *(words or {})))
     links.show_problems(key)
     bodies = (tabs.explore, tabs.your_data, tabs.reproduce, tabs.method)
     for tab, body in zip(st.tabs(TABS, key="tab", bind="query-params"), bodies, strict=True):
@@ -52,11 +52,14 @@ def draw(
                 body()
 
 
-def _head(entry: Paper) -> None:
+def _head(entry: Paper, settings: Sequence[type[Settings]], words: Sequence[str]) -> None:
     title, switches = st.columns([5, 1], vertical_alignment="top")
     title.title(entry.question, anchor=False)
     with switches:
         presenter.switch()
+        with st.popover("Link", icon=":material/link:"):
+            st.caption("This page with every setting spelled out. It holds settings, not your file.")
+            st.code(links.full_link(settings, words), language=None, wrap_lines=True)
     if presenter.is_on():
         return
     st.caption(f"[{entry.title}]({entry.link}) · {entry.authors} · {entry.award}")

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from core.common.settings import Settings, from_link, table_of, to_link
+from core.common.settings import Settings, from_link, table_of
 from core.common.text import markdown
 
 __all__ = ["full_link", "show_problems", "take_note"]
@@ -42,11 +42,20 @@ def show_problems(page: str) -> None:
     st.button("Got it", key=f"{page}-link-seen", on_click=_put_away, args=(page,))
 
 
-def full_link(settings: Sequence[Settings], words: Mapping[str, str]) -> str:
-    """This page's address with every setting spelled out, defaults included."""
-    parameters = {key: text for value in settings for key, text in to_link(value).items()}
-    base = (st.context.url or "").split("?")[0]
-    return f"{base}?{urlencode({**words, **parameters})}"
+def full_link(settings: Sequence[type[Settings]], words: Sequence[str]) -> str:
+    """This page's address with every setting spelled out as it stands, defaults included.
+
+    A setting whose widget was not drawn yet stands at what the link says, or at its default.
+    """
+    stands = {}
+    for cls in settings:
+        for name, setting in table_of(cls).items():
+            stands.setdefault(name, st.session_state.get(name, st.query_params.get(name, setting.default)))
+    chosen = {word: value for word in words if (value := st.session_state.get(word, st.query_params.get(word)))}
+    parameters = {
+        key: str(value).lower() if isinstance(value, bool) else value for key, value in (chosen | stands).items()
+    }
+    return f"{(st.context.url or '').split('?')[0]}?{urlencode(parameters)}"
 
 
 def _bad_words(raw: Mapping[str, Sequence[str]], words: Mapping[str, Sequence[str]]) -> list[str]:

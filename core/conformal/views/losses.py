@@ -88,12 +88,12 @@ def groups_view(table: Table, column: str, group: str, settings: LossSettings) -
     rows = [_row(name, _posterior(losses[groups == name], settings), settings, joint) for name in names]
     found = pd.DataFrame(rows)
     sure = int((found["bound"] <= settings.alpha).sum())
+    joint_sure = int((found["bound_joint"] <= settings.alpha).sum())
     needed = needed_for_bayesian_quadrature(settings.alpha / settings.bound, settings.beta)
     small = found.loc[found["n"] < needed, "group"]
     return View(
         answer=f"**{sure} of {count(len(names), 'group')}** are below {number(settings.alpha)} with "
-        f"{percent(settings.beta)} each; {int((found['bound_joint'] <= settings.alpha).sum())} if all statements are to "
-        "hold together.",
+        f"{percent(settings.beta)} each; {joint_sure} if all statements are to hold together.",
         figure=_groups_figure(found, settings),
         alt=f"Intervals of the risk bound for {len(names)} groups with the limit marked.",
         table=found,

@@ -3,15 +3,15 @@
 import streamlit as st
 
 from core.catalog import PAPERS, Paper
-from pages.shared import entrance, links, presenter
+from pages.shared import entrance, frame, links, presenter
 
 
 def card(paper: Paper) -> None:
     """One paper: its question, what its instrument shows, and the way in."""
     with st.container(border=True, height="stretch"):
-        st.markdown(f"##### {paper.question}")
+        st.header(paper.question, anchor=False)
         st.markdown(paper.shows)
-        st.caption(f"[{paper.title}]({paper.link}) · {paper.authors} · {paper.award}")
+        st.markdown(f":small[[{paper.title}]({paper.link}) · {paper.authors} · {paper.award}]")
         if paper.built:
             st.page_link(f"pages/{paper.key}.py", label=f"Open {paper.short}", icon=paper.icon)
         else:
@@ -20,6 +20,7 @@ def card(paper: Paper) -> None:
 
 entrance.ensure()
 links.take_note("home", (), {"present": ("true", "false")})
+st.html(f"<style>{frame.STYLE}</style>")
 presenter.stage()
 st.title("Laurel", anchor=False)
 st.markdown(

@@ -19,6 +19,10 @@ class InputError(ValueError):
         self.what, self.column, self.row, self.remedy = what, column, row, remedy
         super().__init__(self._sentence())
 
+    def within(self, column: str) -> InputError:
+        """The same error with the name of the column in which it was found."""
+        return InputError(self.what, column=column, row=self.row, remedy=self.remedy)
+
     def _sentence(self) -> str:
         places = [f"column {self.column!r}"] if self.column is not None else []
         places += [f"row {self.row:,}"] if self.row is not None else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict, dataclass
 
 from core.common.errors import InputError
@@ -14,7 +15,8 @@ __all__ = ["Certificate"]
 class Certificate:
     """One rule's answer for one calibration file.
 
-    ``lambda_hat`` is None if nothing is certified; then ``promise`` says so. ``probability`` is Pr(L+ <= alpha) at
+    ``lambda_hat`` is None if nothing is certified; then ``promise`` says so. It may be infinite (scores may be), which
+    JSON has no number for and which is written as text. ``probability`` is Pr(L+ <= alpha) at
     lambda_hat. ``fingerprint`` is that of the calibration file's bytes and reading, ``date`` in ISO form.
     """
 
@@ -32,12 +34,18 @@ class Certificate:
 
     def to_json(self) -> str:
         """The certificate as JSON; ``from_json`` reads it back unchanged."""
-        return json.dumps(asdict(self), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        record = asdict(self)
+        if self.lambda_hat is not None and math.isinf(self.lambda_hat):
+            record["lambda_hat"] = str(self.lambda_hat)
+        return json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> Certificate:
         """The certificate that ``to_json`` wrote; InputError if the text is none."""
         try:
-            return cls(**json.loads(text))
-        except (TypeError, ValueError) as error:
+            record = json.loads(text)
+            if record["lambda_hat"] in ("inf", "-inf"):
+                record["lambda_hat"] = float(record["lambda_hat"])
+            return cls(**record)
+        except (KeyError, TypeError, ValueError) as error:
             raise InputError("this is no certificate", remedy="Give the JSON file as it was saved.") from error

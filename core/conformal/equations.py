@@ -13,22 +13,24 @@ __all__ = ["CLAIMS", "EQUATIONS"]
 EQUATIONS: tuple[Equation, ...] = (
     Equation(
         title="The risk is an area",
-        latex=r"R = \mathbb{E}[\ell] = \int_0^1 K(t)\,dt,\qquad K(t) = \inf\{\ell : F(\ell) \ge t\}",
+        latex=r"\begin{gathered} R = \mathbb{E}[\ell] = \int_0^1 K(t)\,dt \\"
+        r"K(t) = \inf\{\ell : F(\ell) \ge t\} \end{gathered}",
         words="Sort all losses of the population from small to large: the risk is the area under that curve. The "
         "calibration losses are heights of the curve, read off at places nobody knows.",
         computed_by=quadrature.RiskPosterior,
     ),
     Equation(
         title="The gaps between the places are evenly spread, whatever the population",
-        latex=r"(U_1,\dots,U_{n+1}) \sim \mathrm{Dirichlet}(1,\dots,1),\qquad U_i = t_{(i)} - t_{(i-1)}",
+        latex=r"\begin{gathered} (U_1,\dots,U_{n+1}) \sim \mathrm{Dirichlet}(1,\dots,1) \\"
+        r"U_i = t_{(i)} - t_{(i-1)} \end{gathered}",
         words="This takes the place of a prior over all curves. Random draws of the gaps are the check; the page's "
         "figures do not use them.",
         computed_by=monte_carlo.draws,
     ),
     Equation(
         title="The bound on the risk, as a distribution",
-        latex=r"L^+ = \sum_{i=1}^{n+1} U_i\,\ell_{(i)},\quad \ell_{(n+1)} = B,\qquad "
-        r"\inf_{\text{priors}} \Pr(R \le b \mid \ell) \ge \Pr(L^+ \le b)",
+        latex=r"\begin{gathered} L^+ = \sum_{i=1}^{n+1} U_i\,\ell_{(i)},\quad \ell_{(n+1)} = B \\"
+        r"\inf_{\text{priors}} \Pr(R \le b \mid \ell) \ge \Pr(L^+ \le b) \end{gathered}",
         words="The curve does not fall, so each step's right end bounds it. Computed by one deterministic integral, "
         "to about thirteen digits, also far out in the tail.",
         computed_by=quadrature.RiskPosterior.cdf,
@@ -47,15 +49,16 @@ EQUATIONS: tuple[Equation, ...] = (
     ),
     Equation(
         title="For scores, it is a rank",
-        latex=r"k' = \min\{k : \mathrm{BetaCDF}(\alpha;\, n+1-k,\, k) \ge \beta\},\qquad "
-        r"k = \lceil (n+1)(1-\alpha) \rceil",
+        latex=r"\begin{gathered} k = \lceil (n+1)(1-\alpha) \rceil \\"
+        r"k' = \min\{k : I_\alpha(n+1-k,\, k) \ge \beta\} \end{gathered}",
         words="With the loss 1{score > lambda}, the threshold is the k-th smallest score: k for split conformal "
-        "prediction, k' for Bayesian quadrature. Ranks are whole-number arithmetic, never a rounded float.",
+        "prediction, k' for Bayesian quadrature (I is the distribution function of the Beta law). Ranks are "
+        "whole-number arithmetic, never a rounded float.",
         computed_by=ranks.bayesian_quadrature_rank,
     ),
     Equation(
         title="How many cases are enough",
-        latex=r"\Pr(L^+ \le \alpha) = \mathrm{BetaCDF}(\alpha;\, x+1,\, n-x) \ge \beta",
+        latex=r"\Pr(L^+ \le \alpha) = I_\alpha(x+1,\, n-x) \ge \beta",
         words="For losses that are right or wrong only the number x of failures matters.",
         computed_by=planner.needed_cases,
     ),

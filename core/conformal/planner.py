@@ -7,27 +7,27 @@ assurance is the probability that they do.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 
 from core.common.errors import InputError
 
 __all__ = ["Further", "allowed_failures", "assurance", "further_cases", "needed_cases"]
 
 _LARGEST = 100_000
+_TIE = 1 + 1e-12  # a probability that equals 1 - beta up to rounding is small enough
 
 
 @dataclass(frozen=True, kw_only=True)
 class Further:
     """How many more cases it takes: if none of them fails, and if they fail at the rate seen.
 
-    None says that no number up to 100,000 is enough.
+    None says that no number is enough, or none up to 100,000.
     """
 
-    without_failure: int | None
+    without_failure: int
     at_same_share: int | None
 
 
@@ -39,7 +39,7 @@ def allowed_failures(n: np.ndarray | int, alpha: float, beta: float) -> np.ndarr
     """
     n = np.asarray(n)
     most = stats.binom.ppf(1 - beta, n, alpha)
-    return np.where(stats.binom.cdf(most, n, alpha) <= 1 - beta, most, most - 1).astype(int)
+    return np.where(_certifies(most, n, alpha, beta), most, most - 1).astype(int)
 
 
 def assurance(n: np.ndarray | int, share: float, alpha: float, beta: float) -> np.ndarray:
@@ -83,19 +83,36 @@ def further_cases(failures: int, n: int, alpha: float, beta: float) -> Further:
     if not 0 <= failures <= n or n < 1:
         raise InputError(f"{failures} failures among {n} cases", remedy="Failures run from 0 to the number of cases.")
     return Further(
-        without_failure=_first_certified(n, alpha, beta, lambda more: np.full(more.shape, failures)),
-        at_same_share=_first_certified(
-            n, alpha, beta, lambda more: failures + np.ceil(more * failures / n - 1e-9).astype(int)
-        ),
+        without_failure=_without_failure(failures, n, alpha, beta),
+        at_same_share=_at_same_share(failures, n, alpha, beta),
     )
 
 
-def _first_certified(n: int, alpha: float, beta: float, failures: Callable[[np.ndarray], np.ndarray]) -> int | None:
-    """The smallest number of further cases with no more failures than allowed, among those searched."""
+def _certifies(failures: np.ndarray | int, n: np.ndarray | int, alpha: float, beta: float) -> np.ndarray | bool:
+    return special.bdtr(failures, n, alpha) <= (1 - beta) * _TIE
+
+
+def _without_failure(failures: int, n: int, alpha: float, beta: float) -> int:
+    """By doubling and halving: a case that does not fail never makes the limit less certain."""
+    if _certifies(failures, n, alpha, beta):
+        return 0
+    low, high = 0, 1
+    while not _certifies(failures, n + high, alpha, beta):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _certifies(failures, n + middle, alpha, beta) else (middle, high)
+    return high
+
+
+def _at_same_share(failures: int, n: int, alpha: float, beta: float) -> int | None:
+    """By looking at all numbers in turn, since the certainty drops a little at each failure expected."""
+    if failures >= alpha * n and beta > 0.5:
+        return None  # at least as many failures as the binomial's mean: a tail of a half or more
     start, size = 0, 256
     while start < _LARGEST:
         more = np.arange(start, start + size)
-        enough = np.flatnonzero(failures(more) <= allowed_failures(n + more, alpha, beta))
+        enough = np.flatnonzero(_certifies(failures + -(-more * failures // n), n + more, alpha, beta))
         if enough.size:
             return int(more[enough[0]])
         start, size = start + size, size * 2

@@ -30,7 +30,7 @@ __all__ = [
     "split_conformal_rank",
 ]
 
-_DOUBT = 1e-9  # floats closer to a boundary than this are decided by exact arithmetic
+_DOUBT = 1e-9  # floats closer to a boundary than this, relatively, are decided by exact arithmetic
 
 
 def split_conformal_rank(n: int, alpha: Exact) -> int | None:
@@ -102,9 +102,12 @@ def needed_for_bayesian_quadrature(alpha: Exact, beta: Exact) -> int:
     >>> needed_for_bayesian_quadrature(0.1, 0.95), needed_for_bayesian_quadrature(0.05, 0.95)
     (29, 59)
     """
-    keep, doubt = 1 - _share(alpha, "alpha"), 1 - _share(beta, "beta")
-    near = max(1, math.floor(math.log(doubt) / math.log(keep)) - 1)
-    return next(n for n in range(near, near + 4) if keep**n <= doubt)
+    exact_alpha, doubt = _share(alpha, "alpha"), 1 - _share(beta, "beta")
+    n = _log(doubt) / math.log1p(-float(exact_alpha))
+    nearest = max(1, round(n))
+    if abs(n - nearest) > _DOUBT * nearest:
+        return math.ceil(n)
+    return nearest if (1 - exact_alpha) ** nearest <= doubt else nearest + 1
 
 
 def needed_for_hoeffding(alpha: Exact, beta: Exact) -> int:
@@ -113,20 +116,29 @@ def needed_for_hoeffding(alpha: Exact, beta: Exact) -> int:
     >>> needed_for_hoeffding(0.1, 0.95), needed_for_hoeffding(0.05, 0.95)
     (150, 600)
     """
-    doubt = float(1 - _share(beta, "beta"))
-    return math.ceil(-math.log(doubt) / (2 * float(_share(alpha, "alpha")) ** 2))
+    return math.ceil(-_log(1 - _share(beta, "beta")) / (2 * float(_share(alpha, "alpha")) ** 2))
 
 
 def _certifies(n: int, k: int, alpha: Fraction, beta: Fraction) -> bool:
-    probability = special.betainc(n + 1 - k, k, float(alpha))
-    if abs(probability - float(beta)) > _DOUBT:
-        return bool(probability > float(beta))
-    return _exact_probability(n, k, alpha) >= beta
+    """Whether BetaCDF(alpha; n + 1 - k, k) >= beta, decided on the smaller of both tails."""
+    doubt = float(1 - beta)
+    if doubt < 0.5:
+        above, wanted = special.betaincc(n + 1 - k, k, float(alpha)), doubt
+    else:
+        above, wanted = float(beta), special.betainc(n + 1 - k, k, float(alpha))
+    if abs(above - wanted) > _DOUBT * max(above, wanted):
+        return bool(above < wanted)
+    return _few_misses(n, n - k, alpha) <= 1 - beta
 
 
-def _exact_probability(n: int, k: int, alpha: Fraction) -> Fraction:
-    """BetaCDF(alpha; n + 1 - k, k) = Pr(Binomial(n, alpha) >= n + 1 - k), exactly."""
-    return 1 - sum(math.comb(n, j) * alpha**j * (1 - alpha) ** (n - j) for j in range(n + 1 - k))
+def _few_misses(n: int, most: int, alpha: Fraction) -> Fraction:
+    """Pr(Binomial(n, alpha) <= most), exactly."""
+    hit, miss = alpha.denominator - alpha.numerator, alpha.numerator
+    term = total = hit**n
+    for j in range(most):
+        term = term * (n - j) * miss // ((j + 1) * hit)
+        total += term
+    return Fraction(total, alpha.denominator**n)
 
 
 def _first(n: int, holds: Callable[[int], bool]) -> int | None:
@@ -141,7 +153,12 @@ def _first(n: int, holds: Callable[[int], bool]) -> int | None:
 
 
 def _hoeffding_margin(n: int, beta: Exact) -> float:
-    return math.sqrt(-math.log(float(1 - _share(beta, "beta"))) / (2 * n))
+    return math.sqrt(-_log(1 - _share(beta, "beta")) / (2 * n))
+
+
+def _log(share: Fraction) -> float:
+    """ln of a share that a float may not hold."""
+    return math.log(share.numerator) - math.log(share.denominator)
 
 
 def _share(value: Exact, name: str) -> Fraction:

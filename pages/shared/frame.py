@@ -11,14 +11,15 @@ from core.catalog import Paper, paper
 from core.common.settings import Settings
 from pages.shared import entrance, links, presenter
 
-__all__ = ["TABS", "Tabs", "draw"]
+__all__ = ["STYLE", "TABS", "Tabs", "draw"]
 
 TABS = ("Explore", "Your data", "Reproduce", "Method")
-_STYLE = """<style>
+STYLE = """
 [class*="st-key-answer-"] p { font-size: 1.25rem; line-height: 1.45; }
 [data-testid="stMainBlockContainer"] { padding-top: 3.2rem; }
+h2 { font-size: 1.4rem !important; }
 @media (max-width: 640px) { h1 { font-size: 1.8rem !important; } }
-</style>"""
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +42,7 @@ def draw(
     """
     entrance.ensure()
     links.take_note(key, settings, {"tab": TABS, "present": ("true", "false"), **(words or {})})
-    st.html(_STYLE)
+    st.html(f"<style>{STYLE}</style>")
     presenter.stage()
     _head(paper(key), settings, ("tab", "present", *(words or {})))
     links.show_problems(key)
@@ -62,4 +63,4 @@ def _head(entry: Paper, settings: Sequence[type[Settings]], words: Sequence[str]
             st.code(links.full_link(settings, words), language=None, wrap_lines=True)
     if presenter.is_on():
         return
-    st.caption(f"[{entry.title}]({entry.link}) · {entry.authors} · {entry.award}")
+    st.markdown(f":small[[{entry.title}]({entry.link}) · {entry.authors} · {entry.award}]")

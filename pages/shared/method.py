@@ -20,11 +20,11 @@ _BADGES = {
 def draw(equations: Sequence[Equation], claims: Sequence[Claim]) -> None:
     """Draw the equations from top to bottom, then what is proved and what is not."""
     for equation in equations:
-        st.subheader(equation.title, anchor=False)
+        st.header(equation.title, anchor=False)
         st.latex(equation.latex)
         st.markdown(equation.words)
         with st.expander(f"Computed by `{equation.where}`", icon=":material/function:"):
             st.code(equation.source, language="python")
-    st.subheader("What is proved, and what is not", anchor=False)
+    st.header("What is proved, and what is not", anchor=False)
     for claim in claims:
         st.markdown(f"{_BADGES[claim.status]} {claim.sentence} :gray[{claim.source}]")

@@ -25,7 +25,7 @@ def draw(key: str, *, intro: str) -> None:
         f"{stored.repetitions:,} trials, seed {stored.seed}."
     )
     _table(stored.figures, f"{key}-measured")
-    st.subheader("Measure it here", anchor=False)
+    st.header("Measure it here", anchor=False)
     seed = st.number_input(
         "Seed", 0, 9999, 1, key="run_seed", bind="query-params", help="Another seed gives other random trials."
     )

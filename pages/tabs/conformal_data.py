@@ -183,7 +183,7 @@ def _certificate(choice: Choice, tuning: Tuning, table: Table) -> Certificate:
 
 
 def _predictions(task: str, lambda_hat: float) -> None:
-    st.subheader("Predictions for new rows", anchor=False)
+    st.header("Predictions for new rows", anchor=False)
     examples = [example for example in EXAMPLES if example.task == task and example.new_rows is not None]
     table = upload(
         f"new-{task}",

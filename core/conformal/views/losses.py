@@ -46,7 +46,7 @@ class LossSettings(Settings):
 
 def losses_view(table: Table, column: str, settings: LossSettings) -> View:
     """The density of the risk bound after the losses in ``column``."""
-    posterior = _posterior(table.numbers(column), settings)
+    posterior = _posterior(table.numbers(column), column, settings)
     curve = density_table(posterior)
     return View(
         answer=f"After {count(posterior.n, 'case')}: {verdict(posterior, settings.alpha, settings.beta)}"
@@ -85,7 +85,7 @@ def groups_view(table: Table, column: str, group: str, settings: LossSettings) -
             remedy=f"Between 2 and {_MOST_GROUPS} can be shown.",
         )
     joint = 1 - (1 - settings.beta) / len(names)
-    rows = [_row(name, _posterior(losses[groups == name], settings), settings, joint) for name in names]
+    rows = [_row(name, _posterior(losses[groups == name], column, settings), settings, joint) for name in names]
     found = pd.DataFrame(rows)
     sure = int((found["bound"] <= settings.alpha).sum())
     joint_sure = int((found["bound_joint"] <= settings.alpha).sum())
@@ -120,10 +120,13 @@ numbers = {{
     )
 
 
-def _posterior(losses: np.ndarray, settings: LossSettings) -> RiskPosterior:
+def _posterior(losses: np.ndarray, column: str, settings: LossSettings) -> RiskPosterior:
     if settings.alpha >= settings.bound:
         raise InputError(f"the limit {settings.alpha:g} is not below B = {settings.bound:g}", remedy="Lower the limit.")
-    return RiskPosterior.from_losses(losses, bound=settings.bound)
+    try:
+        return RiskPosterior.from_losses(losses, bound=settings.bound)
+    except InputError as error:
+        raise error.within(column) from None
 
 
 def _short(posterior: RiskPosterior, settings: LossSettings) -> str:

@@ -19,7 +19,7 @@ def test_reference_probabilities_at_eight_per_cent_failures(n, expected):
     assert RiskPosterior.from_failures(round(0.08 * n), n).cdf(0.15) == pytest.approx(expected, abs=5e-4)
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(st.integers(1, 300), shares, levels)
 def test_allowed_failures_are_the_most_that_certify(n, alpha, beta):
     most = int(allowed_failures(n, alpha, beta))
@@ -58,6 +58,31 @@ def test_further_cases_are_the_first_that_certify(n, data, alpha):
     more = further_cases(failures, n, alpha, 0.95).without_failure
     assert RiskPosterior.from_failures(failures, n + more).cdf(alpha) >= 0.95
     assert more == 0 or RiskPosterior.from_failures(failures, n + more - 1).cdf(alpha) < 0.95
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 60), st.data(), shares, st.sampled_from([0.3, 0.6, 0.95]))
+def test_further_cases_at_the_same_share_are_the_first_that_certify(n, data, alpha, beta):
+    failures = data.draw(st.integers(0, n))
+    more = further_cases(failures, n, alpha, beta).at_same_share
+    further = np.arange(3000 if more is None else more + 1)
+    expected = failures + (further * failures + n - 1) // n
+    sure = np.where(expected < n + further, stats.binom.sf(expected, n + further, alpha), 0)
+    enough = np.flatnonzero(sure >= beta)
+    assert (int(enough[0]) if enough.size else None) == more
+
+
+def test_large_pilots_are_planned_too():
+    further = further_cases(100_000, 100_000, 0.15, 0.95)
+    assert stats.binom.cdf(100_000, 100_000 + further.without_failure, 0.15) <= 0.05
+    assert stats.binom.cdf(100_000, 100_000 + further.without_failure - 1, 0.15) > 0.05
+    assert further.at_same_share is None
+
+
+def test_a_certainty_met_exactly_is_enough():
+    """No failure among two cases: 0.9 squared leaves 0.81, which is 1 - 0.19."""
+    assert allowed_failures(2, 0.1, 0.19) == 0
+    assert further_cases(0, 1, 0.1, 0.19).without_failure == 1
 
 
 def test_a_share_at_or_above_the_limit_never_certifies():

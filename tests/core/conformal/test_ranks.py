@@ -75,6 +75,27 @@ def test_quadrature_rank_is_clopper_and_pearson(n, alpha, beta):
         assert k == 1 or limits[k - 1] > alpha * (1 - 1e-9)
 
 
+@settings(max_examples=100, deadline=None)
+@given(st.integers(1, 60), st.sampled_from(["0.1", "0.5", "0.25", "1/3"]), st.integers(0, 60))
+def test_a_probability_that_meets_beta_exactly_counts(n, alpha, misses):
+    """beta is set to the very probability of some rank: that rank is the answer, in rational arithmetic only."""
+    alpha, misses = Fraction(alpha), min(misses, n - 1)
+    tail = sum(math.comb(n, j) * alpha**j * (1 - alpha) ** (n - j) for j in range(misses + 1))
+    assert bayesian_quadrature_rank(n, alpha, 1 - tail) == n - misses
+    just_above = bayesian_quadrature_rank(n, alpha, 1 - tail + Fraction(1, 10**99))
+    assert just_above == (n - misses + 1 if misses else None)
+
+
+def test_a_certainty_next_to_one_is_decided_at_once():
+    beta = "0." + "9" * 40
+    k = bayesian_quadrature_rank(20_000, 0.1, beta)
+    assert stats.binom.logcdf(20_000 - k, 20_000, 0.1) <= -40 * math.log(10)
+    assert stats.binom.logcdf(20_000 - k + 1, 20_000, 0.1) > -40 * math.log(10)
+    assert needed_for_bayesian_quadrature(0.1, beta) == math.ceil(40 * math.log(10) / -math.log(0.9))
+    assert hoeffding_rank(20_000, 0.1, beta) > k
+    assert needed_for_bayesian_quadrature("0.000001", 0.95) == 2_995_731
+
+
 @given(st.integers(1, 2000), st.integers(1, 99), st.integers(1, 99))
 def test_hoeffding_rank_is_the_first_that_meets_its_bound(n, alpha, beta):
     alpha, beta = alpha / 100, beta / 100
@@ -83,7 +104,7 @@ def test_hoeffding_rank_is_the_first_that_meets_its_bound(n, alpha, beta):
     assert hoeffding_rank(n, alpha, beta) == (meets[0] if meets else None)
 
 
-@given(st.integers(1, 99), st.integers(50, 99))
+@given(st.integers(1, 99), st.integers(1, 99))
 def test_the_needed_number_is_the_first_that_suffices(alpha, beta):
     alpha, beta = alpha / 100, beta / 100
     pairs = (

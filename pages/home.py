@@ -28,10 +28,8 @@ st.markdown(
     "and check the paper's figures against what this code measures."
 )
 links.show_problems("home")
-ready = [paper for paper in PAPERS if paper.built]
-coming = [paper for paper in PAPERS if not paper.built]
-for papers in (ready, coming):
-    for start in range(0, len(papers), 3):
-        for column, paper in zip(st.columns(3), papers[start : start + 3], strict=False):
-            with column:
-                card(paper)
+papers = sorted(PAPERS, key=lambda paper: not paper.built)  # those that stand come first
+for start in range(0, len(papers), 3):
+    for column, paper in zip(st.columns(3), papers[start : start + 3], strict=False):
+        with column:
+            card(paper)

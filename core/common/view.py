@@ -18,6 +18,7 @@ class View:
     ``answer`` is a sentence or two in the visitor's terms. ``alt`` says in words what the figure shows. ``table`` holds
     the plotted numbers, one row a mark. ``code`` is Python against ``core`` that ends by assigning a dict named
     ``numbers``, equal to ``numbers`` here: the tests run it and compare. ``notes`` are caveats, each one sentence.
+    ``summary``, if given, is a small table that belongs under the picture.
     """
 
     answer: str
@@ -27,3 +28,4 @@ class View:
     code: str
     numbers: Mapping[str, float]
     notes: tuple[str, ...] = field(default=())
+    summary: pd.DataFrame | None = None

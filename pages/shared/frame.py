@@ -18,7 +18,8 @@ STYLE = """
 [class*="st-key-answer-"] p { font-size: 1.25rem; line-height: 1.45; }
 [data-testid="stMainBlockContainer"] { padding-top: 3.2rem; }
 h2 { font-size: 1.4rem !important; }
-@media (max-width: 640px) { h1 { font-size: 1.8rem !important; } }
+[data-testid="stCaptionContainer"] { color: inherit !important; opacity: 0.82; }
+@media (max-width: 640px) { h1 { font-size: 1.8rem !important; } .katex { font-size: 0.85em !important; } }
 """
 
 
@@ -58,9 +59,9 @@ def _head(entry: Paper, settings: Sequence[type[Settings]], words: Sequence[str]
     title.title(entry.question, anchor=False)
     with switches:
         presenter.switch()
-        with st.popover("Link", icon=":material/link:"):
-            st.caption("This page with every setting spelled out. It holds settings, not your file.")
-            st.code(links.full_link(settings, words), language=None, wrap_lines=True)
     if presenter.is_on():
         return
+    with switches, st.popover("Link", icon=":material/link:"):
+        st.caption("This page with every setting spelled out. It holds settings, not your file.")
+        st.code(links.full_link(settings, words), language=None, wrap_lines=True)
     st.markdown(f":small[[{entry.title}]({entry.link}) · {entry.authors} · {entry.award}]")

@@ -76,6 +76,8 @@ def _joined(name: str, key: tuple) -> Job | None:
 
 
 def _watch(name: str, key: tuple, job: Job, draw: Callable[[Any, bool], None]) -> None:
+    if st.session_state.get(f"{name}-left") == key:
+        st.rerun()
     view = registry().view(job, _viewer())
     if view.state not in ACTIVE:
         if view.state is not State.DONE:

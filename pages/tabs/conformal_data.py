@@ -20,6 +20,7 @@ from core.conformal.prediction_sets import class_sets, intervals
 from core.conformal.risk_control import Choice
 from core.conformal.views.losses import LossSettings, groups_view, losses_view
 from core.conformal.views.tuning import TargetSettings, Tuning, tune, tuning_view
+from pages.shared.remember import remembered
 from pages.shared.settings_form import settings_form
 from pages.shared.uploads import upload
 from pages.shared.view import show
@@ -82,9 +83,11 @@ def _losses(_task: str, table: Table, controls, picture) -> None:
         group = _column(table, "Group (optional)", "group", optional=True)
         settings = settings_form(LossSettings)
     with picture:
-        show(lambda: losses_view(table, column, settings), "your-losses")
+        key = ("losses", column, settings, table.fingerprint)
+        show(lambda: remembered(key, lambda: losses_view(table, column, settings)), "your-losses")
         if group is not None:
-            show(lambda: groups_view(table, column, group, settings), "your-groups")
+            key = ("groups", column, group, settings, table.fingerprint)
+            show(lambda: remembered(key, lambda: groups_view(table, column, group, settings)), "your-groups")
 
 
 def _tuned(task: str, table: Table, controls, picture) -> None:
@@ -92,7 +95,7 @@ def _tuned(task: str, table: Table, controls, picture) -> None:
         make, code = _ASKED[task](table)
         target = settings_form(TargetSettings)
     with picture:
-        tuning = tune(make(), target)
+        tuning = remembered(("tune", code, target, table.fingerprint), lambda: tune(make(), target))
         show(lambda: tuning_view(tuning, code=_lines(table, code)), f"your-{task}")
         choice = _take_home(task, table, tuning)
         if choice.lambda_hat is not None and task in _PREDICT:

@@ -196,7 +196,7 @@ def main() -> None:
     notes = [
         "",
         "Where the answers differ: crepes indexes the scores by a float rank and takes one order statistic too many "
-        "for some sizes; MAPIE's WSR adds running maxima over two halves of the data; draws have their own error.",
+        "for some sizes; MAPIE computes WSR over two halves of the rows apart; draws have their own error.",
         "",
         "## The exact 95% bound of the risk, without a peer",
         "",

@@ -66,6 +66,7 @@ choices = [choose(calibration.path, rule, {target.alpha!r}, {target.beta!r}) for
 numbers = {{choice.rule.key: choice.lambda_hat for choice in choices}}
 """,
         numbers={choice.rule.key: choice.lambda_hat for choice in tuning.choices},
+        summary=_summary(tuning),
         notes=(
             *notes,
             *tuning.calibration.notes,
@@ -116,6 +117,21 @@ def _table(tuning: Tuning) -> pd.DataFrame:
         for choice in tuning.choices
     ]
     return pd.DataFrame(rows)
+
+
+def _summary(tuning: Tuning) -> pd.DataFrame:
+    """What each rule chooses and promises, in words."""
+    return pd.DataFrame(
+        [
+            {
+                "Rule": choice.rule.title,
+                "Setting": "none" if choice.lambda_hat is None else number(choice.lambda_hat, 4),
+                "Promise": choice.rule.promise,
+                "Status": choice.rule.status,
+            }
+            for choice in tuning.choices
+        ]
+    )
 
 
 def _figure(tuning: Tuning) -> go.Figure:

@@ -19,7 +19,8 @@ STYLE = """
 [data-testid="stMainBlockContainer"] { padding-top: 3.2rem; }
 h2 { font-size: 1.4rem !important; }
 [data-testid="stCaptionContainer"] { color: inherit !important; opacity: 0.82; }
-@media (max-width: 640px) { h1 { font-size: 1.8rem !important; } .katex { font-size: 0.85em !important; } }
+@media (max-width: 640px) { h1 { font-size: 1.8rem !important; } .katex { font-size: 0.9em !important; }
+  .katex-display { overflow: visible !important; } }
 """
 
 

@@ -154,6 +154,10 @@ def _options(name: str) -> ReadOptions:
     decimal = second.selectbox("Decimal mark", _DECIMALS, key=f"{name}-decimal", persist_state="page")
     thousands = third.selectbox("Thousands mark", _THOUSANDS, key=f"{name}-thousands", persist_state="page")
     encoding = fourth.selectbox("Encoding", _ENCODINGS, key=f"{name}-encoding", persist_state="page")
+    header = st.toggle(
+        "The first line holds the columns' names", value=True, key=f"{name}-header", persist_state="page"
+    )
+    sheet = st.text_input("Excel sheet", key=f"{name}-sheet", help="Empty: the first one.", persist_state="page")
     missing = st.text_input(
         "Words that mean missing, parted by commas",
         key=f"{name}-missing",
@@ -165,6 +169,8 @@ def _options(name: str) -> ReadOptions:
         decimal=_DECIMALS[decimal],
         thousands=_THOUSANDS[thousands],
         encoding=_ENCODINGS[encoding],
+        header=header,
+        sheet=sheet.strip() or None,
         missing=("", *(word.strip() for word in missing.split(",") if word.strip())),
     )
 

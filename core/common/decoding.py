@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import codecs
+import gzip
+import io
 import zlib
 from dataclasses import dataclass
 
@@ -12,10 +14,10 @@ __all__ = ["Decoded", "decode", "gunzip", "is_gzip"]
 
 _CHUNK = 1 << 22
 _MARKS = (
-    (codecs.BOM_UTF8, "UTF-8"),
-    (codecs.BOM_UTF32_LE, "UTF-32"),
-    (codecs.BOM_UTF16_LE, "UTF-16"),
-    (codecs.BOM_UTF16_BE, "UTF-16"),
+    (codecs.BOM_UTF8, "utf-8", "UTF-8"),
+    (codecs.BOM_UTF32_LE, "utf-32", "UTF-32"),
+    (codecs.BOM_UTF16_LE, "utf-16", "UTF-16"),
+    (codecs.BOM_UTF16_BE, "utf-16", "UTF-16"),
 )
 
 
@@ -34,22 +36,22 @@ def is_gzip(data: bytes) -> bool:
 
 
 def gunzip(data: bytes, limit: int) -> bytes:
-    """The unpacked bytes; InputError as soon as they exceed ``limit``, and for a file that is cut off or damaged."""
-    parts, size, rest = [], 0, data
+    """The unpacked bytes; InputError as soon as they exceed ``limit``, and for a file that is cut off or damaged.
+
+    >>> gunzip(gzip.compress(b"a;b"), limit=3)
+    b'a;b'
+    """
+    parts, size = [], 0
     try:
-        while is_gzip(rest):
-            unpacker = zlib.decompressobj(wbits=31)
-            while not unpacker.eof:
-                part = unpacker.decompress(rest, _CHUNK)
-                rest = unpacker.unconsumed_tail
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
+            while part := packed.read(min(_CHUNK, limit + 1 - size)):
                 size += len(part)
                 if size > limit:
                     raise InputError(f"the file unpacks to more than {limit / 1e6:,.0f} MB", remedy="Split it.")
-                if not part and not rest and not unpacker.eof:
-                    raise InputError("the gzip file ends too early", remedy="Pack or upload it again.")
                 parts.append(part)
-            rest = unpacker.unused_data
-    except zlib.error:
+    except EOFError:
+        raise InputError("the gzip file ends too early", remedy="Pack or upload it again.") from None
+    except (zlib.error, OSError):
         raise InputError("the gzip file is damaged", remedy="Pack or upload it again.") from None
     return b"".join(parts)
 
@@ -58,36 +60,53 @@ def decode(data: bytes, encoding: str | None) -> Decoded:
     """UTF-8 if the bytes are UTF-8, UTF-16 if they carry its mark, else Windows-1252 (which holds Latin-1's letters).
 
     A given ``encoding`` is used as it is. InputError for bytes that are no text.
+
+    >>> decode("é".encode("utf-16"), None).encoding, decode("é".encode("latin-1"), None).encoding
+    ('UTF-16', 'Windows-1252')
     """
-    if encoding is not None:
-        return _as(data, encoding)
-    for mark, name in _MARKS:
+    found = _found(data) if encoding is None else _as(data, encoding, encoding)
+    if b"\x00" in found.data:
+        raise InputError(
+            "this is not a text table",
+            remedy="Save it as CSV, Excel (.xlsx) or Parquet; if it is text, choose its encoding.",
+        )
+    return found
+
+
+def _found(data: bytes) -> Decoded:
+    for mark, codec, name in _MARKS:
         if data.startswith(mark):
-            return _as(data, "utf-8-sig" if name == "UTF-8" else name.lower(), name)
-    if b"\x00" in data[:_CHUNK]:
-        raise InputError("this is not a text table", remedy="Save it as CSV, Excel (.xlsx) or Parquet.")
-    if _is_utf8(data):
+            return _as(data, codec, name)
+    broken = _first_broken_line(data)
+    if not broken or b"\x00" in data:
         return Decoded(data, "UTF-8")
     found = _as(data, "cp1252", "Windows-1252")
-    note = "The text is not UTF-8; it was read as Windows-1252 (Latin-1). If letters look wrong, choose the encoding."
+    note = (
+        f"The text is not UTF-8 (line {broken:,} shows it) and was read as Windows-1252 (Latin-1). "
+        "If letters look wrong, choose the encoding."
+    )
     return Decoded(found.data, found.encoding, (note,))
 
 
-def _as(data: bytes, encoding: str, name: str | None = None) -> Decoded:
+def _as(data: bytes, codec: str, name: str) -> Decoded:
     try:
-        text = data.decode(encoding)
-    except (UnicodeDecodeError, LookupError):
+        text = data.decode(codec).removeprefix("\ufeff")
+        return Decoded(text.encode("utf-8"), name)
+    except (UnicodeError, LookupError, ValueError):
         raise InputError(
-            f"the text cannot be read as {name or encoding}", remedy="Choose another encoding, or save it as UTF-8."
+            f"the text cannot be read as {name}", remedy="Choose another encoding, or save it as UTF-8."
         ) from None
-    return Decoded(text.removeprefix("\ufeff").encode("utf-8", errors="surrogatepass"), name or encoding)
 
 
-def _is_utf8(data: bytes) -> bool:
+def _first_broken_line(data: bytes) -> int:
+    """The first line that is not UTF-8, from 1; 0 if all are."""
+    if data.isascii():
+        return 0
     decoder = codecs.getincrementaldecoder("utf-8")()
-    try:
-        for start in range(0, len(data), _CHUNK):
+    for start in range(0, len(data), _CHUNK):
+        kept = len(decoder.getstate()[0])  # bytes of a letter that the last chunk began
+        try:
             decoder.decode(data[start : start + _CHUNK], final=start + _CHUNK >= len(data))
-    except UnicodeDecodeError:
-        return False
-    return True
+        except UnicodeDecodeError as error:
+            return data.count(b"\n", 0, start - kept + error.start) + 1
+    return 0

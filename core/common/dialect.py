@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import csv
 import io
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import clevercsv
 
 from core.common.errors import InputError
 
-__all__ = ["Header", "find_separator", "split_header"]
+__all__ = ["NO_SEPARATOR", "Header", "find_separator", "split_header"]
+
+NO_SEPARATOR = "\x1f"  # parts nothing: a control character that no table holds
 
 _CANDIDATES = (",", ";", "\t", "|")
-_SAMPLE, _LINES = 1 << 16, 60
+_SAMPLE, _LINES, _LONGEST_HEADER = 1 << 16, 60, 1 << 20
+_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|$)")
+_BLANK = re.compile(rb"(?:[ \t]*(?:\r\n|\r|\n))*")
 
 
 @dataclass(frozen=True)
@@ -28,63 +34,48 @@ def find_separator(data: bytes) -> tuple[str, int]:
     """The character that parts columns ("" if there is one column), and the byte where the table starts.
 
     A first line ``sep=;``, as spreadsheets write it, decides. A header of one field means one column, even if its
-    values hold decimal commas.
+    values hold decimal commas; a mark inside quotation marks parts nothing.
+
+    >>> find_separator(b"sep=|\\na|b\\n"), find_separator(b"a;b\\n1,5;2,5\\n"), find_separator(b"x\\n0,25\\n")
+    (('|', 6), (';', 0), ('', 0))
     """
-    start = len(data) - len(data.lstrip(b"\r\n"))
-    sample = data[start : start + _SAMPLE].decode("utf-8", errors="ignore")
-    lines = sample.splitlines(keepends=True)
-    if not lines or not sample.strip():
+    if not data.strip():
         raise InputError("the file is empty", remedy="Upload a file with a header line and at least one row.")
-    if lines[0].lower().startswith("sep=") and len(lines[0].strip("\r\n")) == 5:
-        return lines[0][4], start + len(lines[0].encode("utf-8"))
-    return _guess("".join(lines[:_LINES]), lines[0]), start
+    start = _BLANK.match(data).end()
+    line = _LINE.match(data, start).group()
+    told = re.fullmatch(rb"sep=([\x00-\x7f])[\r\n]*", line, re.IGNORECASE)
+    if told:
+        return told[1].decode("ascii"), start + len(line)
+    header = _sampled(line)
+    if line[:1] == b'"':  # its first name may hold line ends
+        header = _sampled(data[start : start + _SAMPLE])
+    sample = _sampled(data[start : start + _SAMPLE])
+    return _guess(sample, header), start
 
 
 def split_header(data: bytes, start: int, separator: str) -> Header:
-    """The fields of the record at ``start``; a quoted field may hold separators and line ends."""
-    end = _record_end(data, start)
-    text = data[start:end].decode("utf-8", errors="replace").strip("\r\n")
-    if not separator:
-        return Header((text.strip().strip('"'),), end)
-    rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
-    return Header(tuple(rows[0]) if rows else ("",), end)
+    """The fields of the record at ``start``; a quoted field may hold separators and line ends.
 
+    >>> split_header(b'"a;b";c\\r\\n1;2', 0, ";")
+    Header(fields=('a;b', 'c'), end=9)
+    """
+    end = start
 
-def _guess(sample: str, first: str) -> str:
-    present = [mark for mark in _CANDIDATES if mark in first]
-    if len(present) < 2:
-        return present[0] if present else ""
-    widths = {mark: _widths(sample, mark) for mark in present}
-    even = [mark for mark in present if len(set(widths[mark])) == 1]
-    if len(even) == 1:
-        return even[0]
+    def lines() -> Iterator[str]:
+        nonlocal end
+        while end < len(data) and end - start <= _LONGEST_HEADER:
+            line = _LINE.match(data, end).group()
+            end += len(line)
+            yield line.decode("utf-8", errors="replace")
+
     try:
-        found = clevercsv.Detector().detect(sample, delimiters=present)
-    except (clevercsv.Error, ValueError, IndexError):
-        found = None
-    if found is not None and found.delimiter in present:
-        return found.delimiter
-    return max(present, key=lambda mark: first.count(mark))
-
-
-def _widths(sample: str, mark: str) -> list[int]:
-    try:
-        rows = list(csv.reader(io.StringIO(sample, newline=""), delimiter=mark))
+        fields = next(csv.reader(lines(), delimiter=separator or NO_SEPARATOR), [])
     except csv.Error:
-        return [0, 1]
-    return [len(row) for row in rows[: max(1, len(rows) - 1)] if row]
+        fields = None
+    if fields is None or end - start > _LONGEST_HEADER:
+        raise InputError("the header line does not end", remedy="Check the quotation marks in the first line.")
+    return Header(tuple(fields) or ("",), end)
 
 
-def _record_end(data: bytes, start: int) -> int:
-    """The byte after the line end that closes the record at ``start``, line ends inside quotes left aside."""
-    place, quoted = start, False
-    while place < len(data):
-        byte = data[place : place + 1]
-        if byte == b'"':
-            quoted = not quoted
-        elif byte in (b"\n", b"\r") and not quoted:
-            return place + (2 if data[place : place + 2] == b"\r\n" else 1)
-        place += 1
-        if place - start > 16 * _SAMPLE:
-            raise InputError("the header line does not end", remedy="Check the quotation marks in the first line.")
-    return len(data)
+def _sampled(data: bytes) -> str:
+    return data.decode("utf-8", errors="ignore")

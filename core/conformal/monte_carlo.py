@@ -34,7 +34,7 @@ def draws(losses: ArrayLike, bound: float, count: int, rng: np.random.Generator)
     """``count`` independent draws of L+ (count,), straight from its definition.
 
     >>> draws([0.2], 1.0, 3, np.random.default_rng(0)).round(3)
-    array([0.32 , 0.99 , 0.575])
+    array([0.68 , 0.282, 0.798])
     """
     return _weighted_sums(np.append(checked(np.asarray(losses), bound), bound), count, rng)
 

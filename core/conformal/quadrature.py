@@ -23,7 +23,7 @@ from core.common.errors import InputError
 from core.conformal.atoms import check_bound, checked, grouped, summarise
 from core.conformal.contour import Atoms, Distribution, distribution
 
-__all__ = ["Interval", "RiskPosterior", "batch_cdf", "batch_cdf_grouped"]
+__all__ = ["Interval", "RiskPosterior"]
 
 _STEPS = 60
 
@@ -306,38 +306,6 @@ class RiskPosterior:
         if k == 1:
             return low + float(tail.sum())
         return float((2 * (x - low) * tail).sum()) - (self.mean - low) ** 2
-
-
-def batch_cdf(values: np.ndarray, bound: float, x: float) -> np.ndarray:
-    """Pr(L+ <= x) for many loss vectors of the same length at once: ``values`` (m, n) gives (m,)."""
-    values = np.asarray(values, dtype=float)
-    if not ((values >= 0) & (values <= bound)).all():
-        raise InputError(f"a loss lies outside 0 to {bound:g}")
-    ones = np.ones((1, values.shape[1] + 1))
-    ascending = np.column_stack((np.sort(values, axis=1), np.full(values.shape[0], float(bound))))
-    result = (ascending[:, -1] <= x).astype(float)
-    inside = (ascending[:, 0] < x) & (x < bound)
-    for rows in np.array_split(np.flatnonzero(inside), max(1, inside.sum() // 4096)):
-        if rows.size:
-            atoms = Atoms(values=ascending[rows], counts=ones)
-            result[rows] = distribution(atoms, np.full(rows.size, float(x))).cdf
-    return result
-
-
-def batch_cdf_grouped(values: np.ndarray, counts: np.ndarray, bound: float, x: float) -> np.ndarray:
-    """Pr(L+ <= x) for many samples over the same values: ``values`` (k,), ``counts`` (m, k) with zeros, gives (m,)."""
-    values, counts = np.asarray(values, dtype=float), np.asarray(counts, dtype=float)
-    if not ((values >= 0) & (values <= bound)).all() or (np.diff(values) <= 0).any():
-        raise InputError("the values have to ascend from 0 or more to the bound")
-    atoms = grouped(values, counts, float(bound))
-    smallest = atoms.values[np.argmax(atoms.counts > 0, axis=1)]
-    result = np.full(counts.shape[0], float(x >= bound))
-    inside = (smallest < x) & (x < bound)
-    for rows in np.array_split(np.flatnonzero(inside), max(1, inside.sum() // 4096)):
-        if rows.size:
-            part = Atoms(values=atoms.values, counts=atoms.counts[rows])
-            result[rows] = distribution(part, np.full(rows.size, float(x))).cdf
-    return result
 
 
 def _check_weights(values: np.ndarray, weights: np.ndarray, test_weight: float) -> None:

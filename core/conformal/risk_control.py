@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.common.errors import InputError
+from core.common.search import first_that_holds
 from core.conformal.loss_paths import LossPath
 from core.conformal.rules import Rule
 
@@ -158,13 +159,4 @@ def _extra(losses: np.ndarray, rule: Rule, bound: float, alpha: float, beta: flo
     def enough(more: int) -> bool:
         return rule.upper(np.append(losses, np.zeros(more)), bound, beta) <= alpha * _TIE
 
-    high = 1
-    while not enough(high):
-        high *= 2
-        if high > _MOST_EXTRA:
-            return None
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    return first_that_holds(enough, 1, _MOST_EXTRA)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.common.search import first_that_holds
 from core.conformal import bounds
 from core.conformal.quadrature import RiskPosterior
 
@@ -49,16 +50,7 @@ class Rule:
         def enough(n: int) -> bool:
             return self.upper(np.zeros(n), bound, beta) <= alpha * (1 + 1e-12)
 
-        high = 1
-        while not enough(high):
-            high *= 2
-            if high > 1 << 20:
-                return None
-        low = high // 2
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if enough(middle) else (middle, high)
-        return high
+        return first_that_holds(enough, 1, 1 << 20)
 
 
 def rule(key: str) -> Rule:

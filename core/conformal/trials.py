@@ -23,8 +23,8 @@ import numpy as np
 from scipy import stats
 
 from core.common.progress import Snapshot
+from core.conformal.batches import batch_cdf_grouped
 from core.conformal.populations import Law
-from core.conformal.quadrature import batch_cdf_grouped
 
 __all__ = [
     "BETA",

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date
 
-import numpy as np
-import pandas as pd
 import streamlit as st
 
 from core.common.errors import InputError
@@ -14,12 +12,11 @@ from core.common.export import template_csv, to_csv
 from core.common.tables import Table
 from core.common.text import markdown
 from core.conformal import calibrations
-from core.conformal.certificate import Certificate
 from core.conformal.examples import EXAMPLES
-from core.conformal.prediction_sets import class_sets, intervals
+from core.conformal.predictions import PREDICT
 from core.conformal.risk_control import Choice
 from core.conformal.views.losses import LossSettings, groups_view, losses_view
-from core.conformal.views.tuning import TargetSettings, Tuning, tune, tuning_view
+from core.conformal.views.tuning import TargetSettings, Tuning, certify, tune, tuning_view
 from pages.shared.remember import remembered
 from pages.shared.settings_form import settings_form
 from pages.shared.uploads import upload
@@ -98,7 +95,7 @@ def _tuned(task: str, table: Table, controls, picture) -> None:
         tuning = remembered(("tune", code, target, table.fingerprint), lambda: tune(make(), target))
         show(lambda: tuning_view(tuning, code=_lines(table, code)), f"your-{task}")
         choice = _take_home(task, table, tuning)
-        if choice.lambda_hat is not None and task in _PREDICT:
+        if choice.lambda_hat is not None and task in PREDICT:
             _predictions(task, choice.lambda_hat)
 
 
@@ -158,31 +155,13 @@ def _take_home(task: str, table: Table, tuning: Tuning) -> Choice:
     choice = by_title[title]
     st.download_button(
         "Certificate (JSON)",
-        lambda: _certificate(choice, tuning, table).to_json(),
+        lambda: certify(tuning, choice, table.fingerprint, date.today()).to_json(),
         file_name="certificate.json",
         mime="application/json",
         key=f"certificate-{task}",
         on_click="ignore",
     )
     return choice
-
-
-def _certificate(choice: Choice, tuning: Tuning, table: Table) -> Certificate:
-    target, path = tuning.target, tuning.calibration.path
-    certified = choice.lambda_hat is not None
-    return Certificate(
-        method=choice.rule.title,
-        promise=choice.rule.promise if certified else "Nothing is certified.",
-        n=choice.n,
-        alpha=target.alpha,
-        beta=target.beta,
-        bound=path.bound,
-        lambda_hat=choice.lambda_hat,
-        probability=float(path.posterior(choice.place).cdf(target.alpha)) if certified else None,
-        empirical_risk=choice.empirical_risk,
-        fingerprint=table.fingerprint,
-        date=date.today().isoformat(),
-    )
 
 
 def _predictions(task: str, lambda_hat: float) -> None:
@@ -198,7 +177,7 @@ def _predictions(task: str, lambda_hat: float) -> None:
     )
     if table is not None:
         try:
-            frame = _PREDICT[task](table, lambda_hat)
+            frame = PREDICT[task](table, lambda_hat)
         except InputError as error:
             st.error(markdown(str(error)), icon=":material/error:")
             return
@@ -206,27 +185,6 @@ def _predictions(task: str, lambda_hat: float) -> None:
         st.download_button(
             "All predictions (CSV)", to_csv(frame), file_name="predictions.csv", key=f"save-{task}", on_click="ignore"
         )
-
-
-def _predict_intervals(table: Table, lambda_hat: float) -> pd.DataFrame:
-    sigma = table.numbers("sigma") if "sigma" in table.reading.columns else None
-    found = intervals(table.numbers("pred"), lambda_hat, sigma)
-    return table.frame.assign(low=found.low, high=found.high)
-
-
-def _predict_classes(table: Table, lambda_hat: float) -> pd.DataFrame:
-    names = calibrations.class_names(table)
-    return _sets(class_sets(calibrations.probabilities(table, names), lambda_hat), names)
-
-
-def _predict_labels(table: Table, lambda_hat: float) -> pd.DataFrame:
-    names = tuple(name.removeprefix("score_") for name in table.reading.columns if name.startswith("score_"))
-    return _sets(np.column_stack([table.numbers(f"score_{name}") >= lambda_hat for name in names]), names)
-
-
-def _sets(inside: np.ndarray, names: tuple[str, ...]) -> pd.DataFrame:
-    sets = ["; ".join(name for name, kept in zip(names, row, strict=True) if kept) for row in inside]
-    return pd.DataFrame({"row": np.arange(1, len(sets) + 1), "size": inside.sum(axis=1), "set": sets})
 
 
 TASKS_BY_KEY = {task: columns for task, _, columns in TASKS.values()}
@@ -237,4 +195,3 @@ _ASKED = {
     "labels": _ask_labels,
     "curves": _ask_curves,
 }
-_PREDICT = {"intervals": _predict_intervals, "classes": _predict_classes, "labels": _predict_labels}

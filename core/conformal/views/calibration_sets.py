@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from scipy import stats
 
 from core.common.errors import InputError
-from core.common.settings import Settings, decimal, whole
+from core.common.settings import Settings, whole
 from core.common.template import BLUE, GREEN, GREY, ORANGE, finish, translucent
 from core.common.text import number, percent
 from core.common.view import View
@@ -22,6 +22,7 @@ from core.conformal.ranks import (
     needed_for_split_conformal,
     split_conformal_rank,
 )
+from core.conformal.views.target import alpha_setting, beta_setting, seed_setting
 
 __all__ = ["CalibrationSetsSettings", "calibration_sets_view", "risk_law", "simulated_risks"]
 
@@ -42,13 +43,9 @@ class CalibrationSetsSettings(Settings):
     n_scores: int = whole(
         200, low=10, high=1000, label="Calibration cases", help="How many scores each calibration set has."
     )
-    alpha: float = decimal(
-        0.1, low=0.01, high=0.9, step=0.01, label="Limit on the risk (alpha)", help="The share of misses allowed."
-    )
-    beta: float = decimal(
-        0.95, low=0.5, high=0.999, step=0.001, label="Certainty asked (beta)", help="How sure you want to be."
-    )
-    seed: int = whole(0, low=0, high=9999, label="Seed", help="Another seed is another simulation.", typed=True)
+    alpha: float = alpha_setting()
+    beta: float = beta_setting()
+    seed: int = seed_setting()
 
 
 def risk_law(n: int, rank: int):

@@ -17,6 +17,7 @@ from core.common.view import View
 from core.conformal.quadrature import RiskPosterior
 from core.conformal.ranks import needed_for_bayesian_quadrature
 from core.conformal.views.posterior import density_figure, density_table, verdict
+from core.conformal.views.target import alpha_setting, beta_setting
 
 __all__ = ["LossSettings", "groups_view", "losses_view"]
 
@@ -27,12 +28,8 @@ _MOST_GROUPS = 40
 class LossSettings(Settings):
     """What is to be certified, and how large a loss can be."""
 
-    alpha: float = decimal(
-        0.1, low=0.01, high=0.9, step=0.01, label="Limit on the risk (alpha)", help="The future average loss allowed."
-    )
-    beta: float = decimal(
-        0.95, low=0.5, high=0.999, step=0.001, label="Certainty asked (beta)", help="How sure you want to be."
-    )
+    alpha: float = alpha_setting()
+    beta: float = beta_setting()
     bound: float = decimal(
         1.0,
         low=0.000001,

@@ -15,6 +15,7 @@ from core.common.text import count, number, percent
 from core.common.view import View
 from core.conformal.planner import Further, allowed_failures, assurance, further_cases, needed_cases
 from core.conformal.quadrature import RiskPosterior
+from core.conformal.views.target import alpha_setting, beta_setting
 
 __all__ = ["PlanningSettings", "planning_view"]
 
@@ -29,12 +30,8 @@ class PlanningSettings(Settings):
     cases: int = whole(
         100, low=1, high=100_000, label="Cases seen", help="All cases of the pilot, right or wrong.", typed=True
     )
-    alpha: float = decimal(
-        0.15, low=0.01, high=0.9, step=0.01, label="Limit on the risk (alpha)", help="The future average loss allowed."
-    )
-    beta: float = decimal(
-        0.95, low=0.5, high=0.999, step=0.001, label="Certainty asked (beta)", help="How sure you want to be."
-    )
+    alpha: float = alpha_setting(0.15)
+    beta: float = beta_setting()
     chance: float = decimal(
         0.8, low=0.5, high=0.99, step=0.01, label="Chance of success", help="How likely a new study should succeed."
     )

@@ -15,6 +15,7 @@ from core.common.view import View
 from core.conformal.loss_models import LOSS_MODELS, draw
 from core.conformal.monte_carlo import estimate_cdf, posterior_as_published
 from core.conformal.quadrature import RiskPosterior
+from core.conformal.views.target import alpha_setting, beta_setting, seed_setting
 
 __all__ = ["PosteriorSettings", "density_figure", "density_table", "posterior_view", "verdict"]
 
@@ -36,13 +37,9 @@ class PosteriorSettings(Settings):
     mean_loss: float = decimal(
         0.08, low=0.0, high=0.9, step=0.01, label="True risk", help="The population's expected loss. In life unknown."
     )
-    alpha: float = decimal(
-        0.15, low=0.01, high=0.9, step=0.01, label="Limit on the risk (alpha)", help="The future average loss allowed."
-    )
-    beta: float = decimal(
-        0.95, low=0.5, high=0.999, step=0.001, label="Certainty asked (beta)", help="How sure you want to be."
-    )
-    seed: int = whole(0, low=0, high=9999, label="Seed", help="Another seed is another sample.", typed=True)
+    alpha: float = alpha_setting(0.15)
+    beta: float = beta_setting()
+    seed: int = seed_setting()
     arriving: bool = switch(False, label="Let the cases arrive", help="Adds a play button: the density as cases come.")
 
 

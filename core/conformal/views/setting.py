@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from core.common.errors import InputError
-from core.common.settings import Settings, choice, decimal, whole
+from core.common.settings import Settings, choice, whole
 from core.common.tables import Table, read_path
 from core.common.text import count
 from core.common.view import View
@@ -20,6 +20,7 @@ from core.conformal.calibrations import (
     from_scores,
 )
 from core.conformal.examples import EXAMPLES
+from core.conformal.views.target import alpha_setting, beta_setting, seed_setting
 from core.conformal.views.tuning import TargetSettings, tune, tuning_view
 
 __all__ = ["SOURCES", "SettingSettings", "cut", "setting_view"]
@@ -48,13 +49,9 @@ class SettingSettings(Settings):
         "digits, half seen", options=tuple(SOURCES), label="Example", help="Real data, but for the picture labels."
     )
     n_rows: int = whole(200, low=1, high=600, label="Calibration cases", help="A random part of the example's rows.")
-    alpha: float = decimal(
-        0.1, low=0.01, high=0.9, step=0.01, label="Limit on the risk (alpha)", help="The future average loss allowed."
-    )
-    beta: float = decimal(
-        0.95, low=0.5, high=0.999, step=0.001, label="Certainty asked (beta)", help="How sure you want to be."
-    )
-    seed: int = whole(0, low=0, high=9999, label="Seed", help="Another seed is another sample.", typed=True)
+    alpha: float = alpha_setting()
+    beta: float = beta_setting()
+    seed: int = seed_setting()
 
 
 def cut(table: Table, n: int, seed: int) -> Table:

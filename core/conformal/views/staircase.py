@@ -14,6 +14,7 @@ from core.common.text import number
 from core.common.view import View
 from core.conformal.loss_models import LOSS_MODELS, draw
 from core.conformal.quadrature import RiskPosterior
+from core.conformal.views.target import seed_setting
 
 __all__ = ["StaircaseSettings", "staircase_view", "staircases"]
 
@@ -32,7 +33,7 @@ class StaircaseSettings(Settings):
         0.25, low=0.0, high=0.9, step=0.01, label="True risk", help="The area under the grey curve. In life unknown."
     )
     guess: int = whole(0, low=0, high=999, label="Guess of the places", help="Each guess is one draw of the widths.")
-    seed: int = whole(0, low=0, high=9999, label="Seed", help="Another seed is another sample.", typed=True)
+    seed: int = seed_setting()
 
 
 def staircases(losses: np.ndarray, bound: float, draws: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.common.settings import Settings, decimal
+from core.common.settings import Settings
 from core.common.template import BLUE, COLOURS, GREY, VERMILION, finish, translucent
 from core.common.text import number, percent
 from core.common.view import View
 from core.conformal.calibrations import Calibration
+from core.conformal.certificate import Certificate
 from core.conformal.risk_control import Choice, RiskBands, choose, risk_bands
 from core.conformal.rules import RULES
+from core.conformal.views.target import alpha_setting, beta_setting
 
-__all__ = ["TargetSettings", "Tuning", "tune", "tuning_view"]
+__all__ = ["TargetSettings", "Tuning", "certify", "tune", "tuning_view"]
 
 _SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "x")
 
@@ -26,12 +29,8 @@ _SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "x")
 class TargetSettings(Settings):
     """What is to be certified."""
 
-    alpha: float = decimal(
-        0.1, low=0.01, high=0.9, step=0.01, label="Limit on the risk (alpha)", help="The future average loss allowed."
-    )
-    beta: float = decimal(
-        0.95, low=0.5, high=0.999, step=0.001, label="Certainty asked (beta)", help="How sure you want to be."
-    )
+    alpha: float = alpha_setting()
+    beta: float = beta_setting()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +47,24 @@ def tune(calibration: Calibration, target: TargetSettings) -> Tuning:
     """Let every rule choose its setting."""
     choices = tuple(choose(calibration.path, rule, target.alpha, target.beta) for rule in RULES)
     return Tuning(calibration=calibration, target=target, choices=choices, bands=risk_bands(calibration.path))
+
+
+def certify(tuning: Tuning, choice: Choice, fingerprint: str, day: date) -> Certificate:
+    """The certificate of one rule's choice; it says so if nothing is certified."""
+    target, path, certified = tuning.target, tuning.calibration.path, choice.lambda_hat is not None
+    return Certificate(
+        method=choice.rule.title,
+        promise=choice.rule.promise if certified else "Nothing is certified.",
+        n=choice.n,
+        alpha=target.alpha,
+        beta=target.beta,
+        bound=path.bound,
+        lambda_hat=choice.lambda_hat,
+        probability=float(path.posterior(choice.place).cdf(target.alpha)) if certified else None,
+        empirical_risk=choice.empirical_risk,
+        fingerprint=fingerprint,
+        date=day.isoformat(),
+    )
 
 
 def tuning_view(tuning: Tuning, *, code: str, notes: Sequence[str] = ()) -> View:

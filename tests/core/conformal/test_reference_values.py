@@ -13,9 +13,10 @@ from scipy.interpolate import BSpline
 
 from core.common.errors import InputError
 from core.conformal import atoms as atoms_module
+from core.conformal.batches import batch_cdf, batch_cdf_grouped
 from core.conformal.contour import Atoms, distribution
 from core.conformal.monte_carlo import draws, draws_as_published, posterior_as_published
-from core.conformal.quadrature import RiskPosterior, batch_cdf, batch_cdf_grouped
+from core.conformal.quadrature import RiskPosterior
 
 FIVE = [0.0, 0.1, 0.1, 0.25, 0.4]
 TEN = [0.02, 0.05, 0.05, 0.11, 0.13, 0.2, 0.2, 0.31, 0.44, 0.7]

@@ -19,7 +19,8 @@ NO_SEPARATOR = "\x1f"  # parts nothing: a control character that no table holds
 _CANDIDATES = (",", ";", "\t", "|")
 _SAMPLE, _LINES, _LONGEST_HEADER = 1 << 16, 60, 1 << 20
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|$)")
-_BLANK = re.compile(rb"(?:[ \t]*(?:\r\n|\r|\n))*")
+_TOLD = re.compile(rb"sep=(?![\w\"])([\t -~])[\r\n]*", re.IGNORECASE)
+_QUOTED = re.compile(r'(?<![^,;\t|\r\n])"(?:[^"]|"")*"')
 
 
 @dataclass(frozen=True)
@@ -39,18 +40,12 @@ def find_separator(data: bytes) -> tuple[str, int]:
     >>> find_separator(b"sep=|\\na|b\\n"), find_separator(b"a;b\\n1,5;2,5\\n"), find_separator(b"x\\n0,25\\n")
     (('|', 6), (';', 0), ('', 0))
     """
-    if not data.strip():
-        raise InputError("the file is empty", remedy="Upload a file with a header line and at least one row.")
-    start = _BLANK.match(data).end()
+    start = _first_line(data)
     line = _LINE.match(data, start).group()
-    told = re.fullmatch(rb"sep=([\x00-\x7f])[\r\n]*", line, re.IGNORECASE)
+    told = _TOLD.fullmatch(line)
     if told:
         return told[1].decode("ascii"), start + len(line)
-    header = _sampled(line)
-    if line[:1] == b'"':  # its first name may hold line ends
-        header = _sampled(data[start : start + _SAMPLE])
-    sample = _sampled(data[start : start + _SAMPLE])
-    return _guess(sample, header), start
+    return _guess(data[start : start + _SAMPLE].decode("utf-8", errors="ignore")), start
 
 
 def split_header(data: bytes, start: int, separator: str) -> Header:
@@ -77,5 +72,36 @@ def split_header(data: bytes, start: int, separator: str) -> Header:
     return Header(tuple(fields) or ("",), end)
 
 
-def _sampled(data: bytes) -> str:
-    return data.decode("utf-8", errors="ignore")
+def _first_line(data: bytes) -> int:
+    """Where the first line that is not blank begins."""
+    place = len(data) - len(data.lstrip())
+    if place == len(data):
+        raise InputError("the file is empty", remedy="Upload a file with a header line and at least one row.")
+    return max(data.rfind(b"\n", 0, place), data.rfind(b"\r", 0, place)) + 1
+
+
+def _guess(sample: str) -> str:
+    header = re.split(r"[\r\n]", _QUOTED.sub("", sample), maxsplit=1)[0]
+    present = [mark for mark in _CANDIDATES if mark in header]
+    if len(present) < 2:
+        return present[0] if present else ""
+    sample = "".join(io.StringIO(sample, newline="").readlines()[:_LINES])
+    even = [mark for mark in present if len(set(_widths(sample, mark))) == 1]
+    if len(even) == 1:
+        return even[0]
+    try:
+        found = clevercsv.Detector().detect(sample, delimiters=present)
+    except (clevercsv.Error, ValueError, IndexError):
+        found = None
+    if found is not None and found.delimiter in present:
+        return found.delimiter
+    return max(present, key=header.count)
+
+
+def _widths(sample: str, mark: str) -> list[int]:
+    """How many fields each record has, the last one aside, as the sample may cut it."""
+    try:
+        rows = list(csv.reader(io.StringIO(sample, newline=""), delimiter=mark))
+    except csv.Error:
+        return [0, 1]
+    return [len(row) for row in rows[: max(1, len(rows) - 1)] if row]

@@ -10,12 +10,13 @@ import hashlib
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 import pandas as pd
 
 from core.common import sheets
-from core.common.columns import Marks, as_number
+from core.common.columns import DECIMALS, THOUSANDS, Marks, are_numbers, as_number, stays_text
 from core.common.csv_text import read_text
 from core.common.decoding import decode, gunzip, is_gzip
 from core.common.errors import InputError
@@ -45,7 +46,10 @@ class Table:
         return f"read_path({self.name!r}" + (f", ReadOptions({', '.join(given)})" if given else "") + ")"
 
     def numbers(self, column: str, *, allow_missing: bool = False, allow_infinite: bool = False) -> np.ndarray:
-        """The column as float64 (n,); InputError names the first cell that is no number, missing or infinite."""
+        """The column as float64 (n,).
+
+        InputError names the first cell that is no number, missing or infinite, and how many others there are.
+        """
         self.require(column)
         series = self.frame[column]
         if not (pd.api.types.is_numeric_dtype(series) or pd.api.types.is_bool_dtype(series)):
@@ -55,38 +59,46 @@ class Table:
             _refuse(np.isnan(values), column, "the value is missing", "Fill it in or remove the row.")
         if not allow_infinite:
             _refuse(np.isinf(values), column, "the value is infinite", "Give a finite number.")
+        if pd.api.types.is_integer_dtype(series):
+            _refuse(np.abs(values) > _EXACT, column, "the value has more digits than a number keeps", "It is a code.")
         return values
 
     def text(self, column: str) -> np.ndarray:
-        """The column as text (n,); a missing cell is the empty text."""
+        """The column as text (n,), whole numbers without a point; a missing cell is the empty text."""
         self.require(column)
         series = self.frame[column]
+        if pd.api.types.is_float_dtype(series):
+            values = series.to_numpy(dtype=float)
+            known = values[~np.isnan(values)]
+            if (np.abs(known) <= _EXACT).all() and (known == np.trunc(known)).all():
+                series = series.astype("Int64")
         return np.where(series.isna(), "", series.astype(str)).astype(object)
 
     def require(self, *columns: str) -> None:
-        """Raise InputError unless all columns are there, with the nearest name that is."""
-        for column in columns:
-            if column not in self.frame.columns:
-                raise InputError(
-                    f"there is no column {column!r}{_near(column, self.reading.columns)}", remedy=_listed(self)
-                )
+        """Raise InputError unless all columns are there, with the nearest names that are."""
+        absent = [column for column in columns if column not in self.reading.columns]
+        if absent:
+            missing = ", ".join(f"{column!r}{_near(column, self.reading.columns)}" for column in absent)
+            raise InputError(f"there is no column {missing}", remedy=_listed(self.reading.columns))
 
-    def _refuse_text(self, column: str, series: pd.Series) -> None:
-        note = next((note for note in self.reading.notes if repr(column) in note), "")
-        marks = Marks(self.reading.decimal, self.reading.thousands)
-        cells = enumerate(series.fillna("").astype(str), start=1)
-        odd = next(((row, cell) for row, cell in cells if cell != "" and not as_number(cell, marks)), None)
-        if note or odd is None:
-            raise InputError("this column was read as text", column=column, remedy=note or "It has to hold numbers.")
-        raise InputError(
-            f"{odd[1][:40]!r} is not a number",
-            column=column,
-            row=odd[0],
-            remedy="If that means missing, list it under the words that mean missing; else correct it.",
-        )
+    def _refuse_text(self, column: str, series: pd.Series) -> NoReturn:
+        why = next((note for note in self.reading.notes if note.startswith(stays_text(column))), "")
+        if why:
+            why = why.removeprefix(stays_text(column)).removesuffix(".")
+            raise InputError(f"this column was read as text; {why}", column=column)
+        cells = series.astype("str").mask(series.isna(), "")
+        odd = ~are_numbers(cells, Marks(self.reading.decimal, self.reading.thousands)) & (cells != "").to_numpy()
+        if odd.any():
+            first = str(cells[int(np.argmax(odd))])
+            _refuse(odd, column, f"{first[:40]!r} is not a number", _remedy(first))
+        _refuse((cells == "").to_numpy(), column, "the value is missing", "Fill it in or remove the row.")
+        raise InputError("this column was read as text", column=column, remedy="It has to hold numbers.")
 
 
 _AS_FOUND, _USUAL = ReadOptions(), Limits()
+_EXACT = 2**53  # whole numbers up to this one are all float64
+_SHOWN = 12
+_PARQUET, _ZIP, _OLD_EXCEL = _BINARY = (b"PAR1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 
 
 def read_table(data: bytes, name: str, options: ReadOptions = _AS_FOUND, limits: Limits = _USUAL) -> Table:
@@ -102,6 +114,7 @@ def read_table(data: bytes, name: str, options: ReadOptions = _AS_FOUND, limits:
         )
     if not data:
         raise InputError("the file is empty", remedy="Upload a file with a header line and at least one row.")
+    _check(options)
     frame, reading = _read(data, options, limits)
     digest = hashlib.blake2b(data, digest_size=20)
     digest.update(repr(options).encode())
@@ -117,15 +130,35 @@ def read_path(path: str | Path, options: ReadOptions = _AS_FOUND, limits: Limits
 
 
 def _read(data: bytes, options: ReadOptions, limits: Limits) -> tuple[pd.DataFrame, Reading]:
-    if data[:4] == b"PAR1":
+    if data[:4] == _PARQUET:
         return sheets.read_parquet(data, limits)
-    if data[:4] == b"PK\x03\x04":
+    if data[:4] == _ZIP:
         return sheets.read_excel(data, options, limits)
-    if data[:8] == b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1":
+    if data[:4] == _OLD_EXCEL:
         raise InputError("this is an old Excel file (.xls)", remedy="Save it as .xlsx or CSV.")
     packed = is_gzip(data)
-    decoded = decode(gunzip(data, limits.max_unpacked_bytes) if packed else data, options.encoding)
-    return read_text(decoded, options, limits, packed=packed)
+    if packed:
+        data = gunzip(data, limits.max_unpacked_bytes)
+    if packed and (is_gzip(data) or data[:4] in _BINARY):
+        raise InputError("the gzip file holds another packed file", remedy="Upload that one, or CSV.")
+    return read_text(decode(data, options.encoding), options, limits, packed=packed)
+
+
+def _check(options: ReadOptions) -> None:
+    """Raise InputError for options that no file can be read with."""
+    separator, decimal, thousands = options.separator, options.decimal, options.thousands
+    if separator and (len(separator) > 1 or separator.isalnum() or not (separator == "\t" or " " <= separator <= "~")):
+        raise InputError(f"columns cannot be parted by {separator!r}", remedy="Use a comma, semicolon, tab or bar.")
+    if separator == '"':
+        raise InputError("columns cannot be parted by a quotation mark", remedy="Use a comma, semicolon, tab or bar.")
+    if decimal is not None and decimal not in DECIMALS:
+        raise InputError(f"{decimal!r} is no decimal mark", remedy="It is a point or a comma.")
+    if thousands is not None and thousands not in THOUSANDS:
+        raise InputError(
+            f"{thousands!r} is no thousands mark", remedy="It is a comma, point, space, apostrophe or nothing."
+        )
+    if thousands and thousands == decimal:
+        raise InputError(f"{decimal!r} is both decimal and thousands mark", remedy="Change one of the two.")
 
 
 def _refuse(bad: np.ndarray, column: str, what: str, remedy: str) -> None:
@@ -135,12 +168,19 @@ def _refuse(bad: np.ndarray, column: str, what: str, remedy: str) -> None:
         raise InputError(what + more, column=column, row=int(rows[0]) + 1, remedy=remedy)
 
 
+def _remedy(cell: str) -> str:
+    """What to do about a cell that is no number as this file writes them."""
+    if any(as_number(cell, Marks(mark, group)) for mark in DECIMALS for group in THOUSANDS if group != mark):
+        return "If it is one, choose the decimal and thousands marks that it is written with."
+    return "If that means missing, list it under the words that mean missing; else correct it."
+
+
 def _near(column: str, columns: tuple[str, ...]) -> str:
-    found = get_close_matches(column.lower(), [name.lower() for name in columns], n=1)
-    actual = next((name for name in columns if found and name.lower() == found[0]), None)
-    return f"; did you mean {actual!r}?" if actual else ""
+    lower = {name.lower(): name for name in columns}
+    found = get_close_matches(column.lower(), lower, n=3)
+    return f" (did you mean {' or '.join(repr(lower[name]) for name in found)}?)" if found else ""
 
 
-def _listed(table: Table) -> str:
-    shown = ", ".join(repr(name) for name in table.reading.columns[:12])
-    return f"The columns are: {shown}{' and more' if len(table.reading.columns) > 12 else ''}."
+def _listed(columns: tuple[str, ...]) -> str:
+    shown = ", ".join(repr(name) for name in columns[:_SHOWN])
+    return f"The columns are: {shown}{' and more' if len(columns) > _SHOWN else ''}."

@@ -47,7 +47,7 @@ def from_scores(table: Table, score: str) -> Calibration:
     return Calibration(
         path=path_of_scores(table.numbers(score, allow_infinite=True)),
         knob="threshold on the score",
-        loss="share of cases above the threshold",
+        loss="share above the threshold",
     )
 
 
@@ -57,7 +57,7 @@ def from_intervals(table: Table, y: str, pred: str, sigma: str | None = None) ->
     return Calibration(
         path=path_of_scores(interval_scores(table.numbers(y), table.numbers(pred), scale)),
         knob="half-width of the interval" + ("" if sigma is None else f" in units of {sigma}"),
-        loss="share of outcomes outside their interval",
+        loss="share outside their interval",
     )
 
 
@@ -70,7 +70,7 @@ def from_classes(table: Table, y: str) -> Calibration:
     return Calibration(
         path=path_of_scores(class_scores(shares, true_classes(table, y, names))),
         knob="threshold on 1 - probability (classes at or below it are kept)",
-        loss="share of cases whose true class is not in the set",
+        loss="share of true classes missed",
         notes=notes if uneven else (),
     )
 

@@ -90,7 +90,7 @@ RULES: tuple[Rule, ...] = (
         title="Bayesian quadrature",
         promise="Given these losses, the risk is within the limit with posterior probability beta. For losses of 0 or "
         "B also over calibration sets (Clopper and Pearson); for others that is a conjecture.",
-        status="theorem for losses of 0 or B, else conjecture",
+        status="theorem for 0 or B, else conjecture",
         upper=_quantile,
         sequential=False,
     ),

@@ -32,7 +32,7 @@ def show(make: Callable[[], View], name: str) -> None:
     figure = enlarge(view.figure, presenter.FACTOR) if presenter.is_on() else view.figure
     st.plotly_chart(figure, key=f"{name}-figure", alt=view.alt, config=_menu(name))
     if view.summary is not None:
-        st.dataframe(view.summary, key=f"{name}-summary", hide_index=True, height="content", alt="What each rule says")
+        st.table(view.summary.set_index(view.summary.columns[0]))
     for note in view.notes:
         st.caption(note)
     _numbers(view, name)

@@ -183,5 +183,5 @@ def _figure(tuning: Tuning) -> go.Figure:
                 marker={"color": colour, "symbol": symbol, "size": 12, "line": {"color": "white", "width": 1}},
                 name=f"{choice.rule.title}: {number(choice.lambda_hat, 4)}",
             )
-    finish(figure, x=tuning.calibration.knob, y=tuning.calibration.loss, height=480)
+    finish(figure, x=tuning.calibration.knob.split(" (")[0], y=tuning.calibration.loss, height=480)
     return figure.update_yaxes(rangemode="tozero")

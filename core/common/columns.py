@@ -7,7 +7,7 @@ nothing shows whether the comma groups thousands. Each decision that a reader co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -86,11 +86,14 @@ def stays_text(name: str) -> str:
     return f"Column {name!r} stays text: "
 
 
-def are_numbers(cells: Iterable[str | None], marks: Marks) -> np.ndarray:
-    """Which cells (n,) are numbers under these marks, infinities included; missing ones are not."""
-    plain = _plain(pa.chunked_array([pa.array(cells, pa.string())]), marks)
-    number = pc.or_(pc.match_substring_regex(plain, _NUMBER["."]), pc.match_substring_regex(plain, _INFINITE))
-    return pc.fill_null(number, False).to_numpy()
+def are_numbers(cells: pd.Series, marks: Marks) -> np.ndarray:
+    """Which cells (n,) of a column of text are numbers under these marks, infinities included; missing ones are not.
+
+    >>> are_numbers(pd.Series(["1,5", "NA", "inf"]), Marks(",", ""))
+    array([ True, False,  True])
+    """
+    arrow = pa.array(cells.astype("str").array)
+    return _are_numbers(arrow if isinstance(arrow, pa.ChunkedArray) else pa.chunked_array([arrow]), marks)
 
 
 def as_number(text: str, marks: Marks) -> bool:
@@ -99,7 +102,12 @@ def as_number(text: str, marks: Marks) -> bool:
     >>> as_number("1.234,5", Marks(",", ".")), as_number("1.234,5", Marks(".", ",")), as_number("NA", Marks(".", ""))
     (True, False, False)
     """
-    return bool(are_numbers([text], marks)[0])
+    return bool(_are_numbers(pa.chunked_array([[text]], pa.string()), marks)[0])
+
+
+def _are_numbers(cells: pa.ChunkedArray, marks: Marks) -> np.ndarray:
+    number = pc.match_substring_regex(_plain(cells, marks), rf"{_NUMBER['.']}|{_INFINITE}")
+    return pc.fill_null(number, False).to_numpy()
 
 
 def _decimal(samples: Sequence[pa.ChunkedArray], separator: str) -> tuple[str, tuple[str, ...]]:
@@ -175,9 +183,10 @@ def _plain(cells: pa.ChunkedArray, marks: Marks) -> pa.ChunkedArray:
         whole = pc.match_substring_regex(cells, rf"{_GROUPED[marks.thousands]}({_ESCAPED[marks.decimal]}[0-9]*)?$")
         cells = pc.if_else(whole, pc.replace_substring(cells, marks.thousands, ""), cells)
     if marks.decimal == ",":
-        # Under a decimal comma a cell with a point is no number: it is made unreadable, its point is never moved.
         points = pc.match_substring(cells, ".")
-        cells = pc.if_else(points, "x", pc.replace_substring(cells, ",", "."))
+        cells = pc.replace_substring(cells, ",", ".")
+        if pc.any(points).as_py():  # a cell with a point is then no number: made unreadable, its point never moved
+            cells = pc.if_else(points, "x", cells)
     if pc.any(pc.starts_with(cells, "+")).as_py():
         cells = pc.replace_substring_regex(cells, r"^\+([0-9.iI])", r"\1")
     return cells
@@ -239,10 +248,9 @@ def _code(plain: pa.ChunkedArray, values: np.ndarray) -> str:
 
 def _starts_with_zero(plain: pa.ChunkedArray) -> bool:
     """Whether a zero is followed by a digit, or by the x of a hexadecimal number."""
-    zero = pc.or_(pc.starts_with(plain, "0"), pc.starts_with(plain, "-0"))
-    below_one = pc.or_(pc.starts_with(plain, "0."), pc.starts_with(plain, "-0."))
-    odd = pc.and_not(zero, below_one)
-    return bool(pc.any(odd).as_py()) and _any(plain.filter(odd), "^-?0[0-9xX]")
+    digits = pc.ascii_ltrim(plain, characters="+-")
+    odd = pc.and_not(pc.starts_with(digits, "0"), pc.starts_with(digits, "0."))
+    return bool(pc.any(odd).as_py()) and _any(digits.filter(odd), "^0[0-9xX]")
 
 
 def _filled(values: np.ndarray, column: pa.ChunkedArray) -> pd.Series:

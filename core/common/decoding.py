@@ -80,7 +80,11 @@ def _found(data: bytes) -> Decoded:
     broken = _first_broken_line(data)
     if not broken or b"\x00" in data:
         return Decoded(data, "UTF-8")
-    found = _as(data, "cp1252", "Windows-1252")
+    try:
+        found = _as(data, "cp1252", "Windows-1252")
+    except InputError as error:
+        what = f"the text is neither UTF-8 (line {broken:,} shows it) nor Windows-1252"
+        raise InputError(what, remedy=error.remedy) from None
     note = (
         f"The text is not UTF-8 (line {broken:,} shows it) and was read as Windows-1252 (Latin-1). "
         "If letters look wrong, choose the encoding."

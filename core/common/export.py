@@ -12,7 +12,7 @@ import pandas as pd
 
 __all__ = ["template_csv", "to_csv", "to_json"]
 
-_RUNS = ("=", "+", "-", "@", "\t", "\r")  # a cell that starts so is a formula to a spreadsheet
+_RUNS = tuple("=+-@\t\r\n＝＋－＠")  # a cell that starts so is a formula to a spreadsheet, the wide signs too
 
 
 def to_csv(frame: pd.DataFrame, *, decimal: str = ".", separator: str = ",") -> bytes:
@@ -23,7 +23,9 @@ def to_csv(frame: pd.DataFrame, *, decimal: str = ".", separator: str = ",") -> 
     """
     safe = pd.DataFrame({place: _safe(frame.iloc[:, place]) for place in range(frame.shape[1])})
     safe.columns = [_guarded(str(name)) for name in frame.columns]
-    text = safe.to_csv(index=False, decimal=decimal, sep=separator, lineterminator="\n")
+    # The writer quotes a carriage return only if lines end in one; unquoted, what follows would begin a row.
+    ending = "\r\n" if _holds_return(safe) else "\n"
+    text = safe.to_csv(index=False, decimal=decimal, sep=separator, lineterminator=ending)
     return text.encode("utf-8-sig")
 
 
@@ -38,9 +40,19 @@ def template_csv(columns: Mapping[str, Sequence[Any]]) -> bytes:
 
 
 def _safe(column: pd.Series) -> pd.Series:
-    if pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column):
+    if _is_plain(column):
         return column
     return column.map(lambda cell: _guarded(cell) if isinstance(cell, str) else cell)
+
+
+def _holds_return(frame: pd.DataFrame) -> bool:
+    texts = (frame.iloc[:, place] for place in range(frame.shape[1]))
+    cells = (text.map(lambda cell: isinstance(cell, str) and "\r" in cell) for text in texts if not _is_plain(text))
+    return any("\r" in name for name in frame.columns) or any(bool(returns.any()) for returns in cells)
+
+
+def _is_plain(column: pd.Series) -> bool:
+    return pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column)
 
 
 def _guarded(text: str) -> str:

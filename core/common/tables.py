@@ -60,7 +60,7 @@ class Table:
         if not allow_infinite:
             _refuse(np.isinf(values), column, "the value is infinite", "Give a finite number.")
         if pd.api.types.is_integer_dtype(series):
-            _refuse(np.abs(values) > _EXACT, column, "the value has more digits than a number keeps", "It is a code.")
+            _refuse(np.abs(values) >= _EXACT, column, "the value has more digits than a number keeps", "It is a code.")
         return values
 
     def text(self, column: str) -> np.ndarray:
@@ -86,17 +86,18 @@ class Table:
         if why:
             why = why.removeprefix(stays_text(column)).removesuffix(".")
             raise InputError(f"this column was read as text; {why}", column=column)
-        cells = series.astype("str").mask(series.isna(), "")
-        odd = ~are_numbers(cells, Marks(self.reading.decimal, self.reading.thousands)) & (cells != "").to_numpy()
+        cells = series.astype("str").fillna("")
+        empty = (cells == "").to_numpy() | series.isna().to_numpy()
+        odd = ~are_numbers(cells, Marks(self.reading.decimal, self.reading.thousands)) & ~empty
         if odd.any():
-            first = str(cells[int(np.argmax(odd))])
+            first = str(cells.iloc[int(np.argmax(odd))])
             _refuse(odd, column, f"{first[:40]!r} is not a number", _remedy(first))
-        _refuse((cells == "").to_numpy(), column, "the value is missing", "Fill it in or remove the row.")
+        _refuse(empty, column, "the value is missing", "Fill it in or remove the row.")
         raise InputError("this column was read as text", column=column, remedy="It has to hold numbers.")
 
 
 _AS_FOUND, _USUAL = ReadOptions(), Limits()
-_EXACT = 2**53  # whole numbers up to this one are all float64
+_EXACT = 2**53  # whole numbers below this one are all float64
 _SHOWN = 12
 _PARQUET, _ZIP, _OLD_EXCEL = _BINARY = (b"PAR1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 

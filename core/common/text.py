@@ -9,6 +9,7 @@ from collections.abc import Collection
 __all__ = ["count", "markdown", "number", "percent", "plotly", "short"]
 
 _MARKDOWN = re.compile(r"([\\`*_~$\[\]():#<>|!{}+&^=-])")
+_LIST = re.compile(r"^([0-9]{1,9})\.")  # "1. May" would begin a numbered list
 
 
 def markdown(text: str) -> str:
@@ -17,7 +18,7 @@ def markdown(text: str) -> str:
     >>> markdown("a_b $x$ :red[no]")
     'a\\\\_b \\\\$x\\\\$ \\\\:red\\\\[no\\\\]'
     """
-    return _MARKDOWN.sub(r"\\\1", " ".join(str(text).split()))
+    return _LIST.sub(r"\1\\.", _MARKDOWN.sub(r"\\\1", " ".join(str(text).split())))
 
 
 def plotly(text: str) -> str:
@@ -54,7 +55,7 @@ def number(value: float, digits: int = 3) -> str:
     if not -5 <= size < 15:
         return f"{value:.{digits - 1}e}"
     text = f"{value:,.{max(0, digits - 1 - size)}f}"
-    text = text if abs(value) >= 10_000 else text.replace(",", "")
+    text = text.replace(",", "") if len(text.lstrip("-").partition(".")[0]) == len("9,999") else text
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
@@ -67,7 +68,7 @@ def percent(share: float, digits: int = 1) -> str:
     if math.isnan(share):
         return "not available"
     step = 10.0**-digits
-    value = round(share * 100, digits)
+    value = round(share * 100, digits) + 0.0  # no minus before a zero
     if value >= 100 and share < 1:
         return f"over {100 - step:.{digits}f}%"
     if value <= 0 < share:

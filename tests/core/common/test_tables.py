@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import time
 import zipfile
 
 import numpy as np
@@ -76,8 +77,8 @@ def test_a_blank_line_in_one_column_is_a_missing_value_not_a_lost_row():
     ("text", "row", "words"),
     [
         ("a,b\n1,2\n3,4,5\n", 2, "3 fields, the header has 2"),
-        ("a,b\n1,2,3\n4,5,6\n", 1, "3 fields, the header has 2; 1 other rows do not fit either"),
-        ("a,b\n1\n2,3\n", 1, "1 fields, the header has 2"),
+        ("a,b\n1,2,3\n4,5,6\n", 1, "3 fields, the header has 2; 1 other row"),
+        ("a,b\n1\n2,3\n", 1, "1 fields?, the header has 2"),
     ],
 )
 def test_rows_of_another_width_are_named(text, row, words):
@@ -294,6 +295,81 @@ def test_a_missing_path_is_named(tmp_path):
         read_path(tmp_path / "b.csv")
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"separator": "ab"},
+        {"separator": "\n"},
+        {"separator": '"'},
+        {"separator": "§"},
+        {"separator": "x"},
+        {"decimal": "x"},
+        {"thousands": "_"},
+        {"thousands": ".", "decimal": "."},
+        {"encoding": "no such"},
+        {"encoding": "\0"},
+    ],
+)
+def test_options_that_no_file_can_be_read_with_are_refused(options):
+    with pytest.raises(InputError):
+        read("a;b\n1;2\n", **options)
+
+
+def test_a_bad_cell_at_the_end_of_a_long_column_is_found_at_once():
+    text = "x\n" + "0.5\n" * 200_000
+    table = read(text + "oops\n1\nagain\n")
+    start = time.perf_counter()
+    with pytest.raises(InputError, match="row 200,001: 'oops' is not a number, and 1 other"):
+        table.numbers("x")
+    assert time.perf_counter() - start < 2
+
+
+def test_a_note_about_the_name_does_not_hide_the_bad_cell():
+    with pytest.raises(InputError, match="row 2: 'foo' is not a number"):
+        read("a,a\n1,2\nfoo,3\n").numbers("a")
+
+
+def test_a_number_in_other_marks_is_told_from_a_word():
+    table = read("a;b\n1,5;2.5\n2,5;3.5\n")
+    with pytest.raises(InputError, match="choose the decimal and thousands marks"):
+        table.numbers("a")
+
+
+def test_all_absent_columns_and_their_nearest_names_are_listed():
+    table = read("loss,score_a,score_b\n1,2,3\n")
+    with pytest.raises(InputError) as error:
+        table.require("loss", "Score_a", "zzz")
+    assert "'Score_a' (did you mean 'score_a' or 'score_b'?), 'zzz'" in str(error.value)
+    table.require("loss", "score_a")
+
+
+def test_whole_numbers_are_text_without_a_point_though_some_are_missing():
+    table = read("y,x\n1,0.5\n,1\n3,2\n")
+    assert list(table.text("y")) == ["1", "", "3"]
+    assert list(table.text("x")) == ["0.5", "1.0", "2.0"]
+
+
+def test_a_gzip_file_that_holds_another_file_is_refused():
+    for inner in (gzip.compress(b"a,b\n1,2\n"), b"PAR1" + b"x" * 20, b"PK\x03\x04" + b"x" * 20):
+        with pytest.raises(InputError, match="another packed file"):
+            read(gzip.compress(inner))
+
+
+def test_whole_numbers_beyond_float64_are_not_rounded():
+    table = read_table(pd.DataFrame({"id": [2**53 - 1, 2**53 + 1], "n": [1 - 2**53, 0]}).to_parquet(index=False), "x")
+    with pytest.raises(InputError, match="row 2: the value has more digits"):
+        table.numbers("id")
+    assert list(table.text("id")) == [str(2**53 - 1), str(2**53 + 1)]
+    assert [int(value) for value in table.numbers("n")] == [1 - 2**53, 0]
+
+
+def test_names_with_quotation_marks_and_separators():
+    assert read('size (5"),b\n1,2\n').reading.columns == ('size (5")', "b")
+    assert read('"a,b"\n0,25\n0,5\n').reading.columns == ("a,b",)
+    np.testing.assert_array_equal(read('"a,b"\n0,25\n0,5\n').numbers("a,b"), [0.25, 0.5])
+    assert read('"a ""b"""\n1\n').reading.columns == ('a "b"',)
+
+
 cells = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), min_size=1, max_size=8)
 texts = cells.map(lambda cell: "t" + " ".join(cell.split()))
 frames = st.integers(1, 12).flatmap(
@@ -329,6 +405,32 @@ def test_any_bytes_are_read_or_refused_in_words(data):
     else:
         assert len(table.frame) == table.reading.rows > 0
         assert tuple(table.frame.columns) == table.reading.columns
+
+
+options = st.builds(
+    ReadOptions,
+    separator=st.sampled_from([None, "", ",", ";", "\t", "|", " "]),
+    decimal=st.sampled_from([None, ".", ","]),
+    thousands=st.sampled_from([None, "", ",", ".", " ", "'"]),
+    encoding=st.sampled_from([None, "utf-8", "utf-16", "cp1252"]),
+    missing=st.sampled_from([("",), ("", "a"), ()]),
+    header=st.booleans(),
+)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.text(alphabet=";,\t|\"'\n\r 0123.abé-+=", max_size=60), options)
+def test_any_options_read_any_text_or_refuse_it_in_words(text, chosen):
+    try:
+        table = read_table(text.encode(), "x", chosen)
+    except InputError:
+        return
+    for column in table.reading.columns:
+        assert len(table.text(column)) == table.reading.rows
+        try:
+            assert np.isfinite(table.numbers(column)).all()
+        except InputError as error:
+            assert column == error.column  # noqa: PT017
 
 
 @settings(max_examples=100, deadline=None)

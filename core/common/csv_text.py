@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -12,13 +13,26 @@ from pyarrow import csv as arrow_csv
 
 from core.common.columns import Marks, as_number, choose_marks, typed
 from core.common.decoding import Decoded
-from core.common.dialect import find_separator, split_header
+from core.common.dialect import NO_SEPARATOR, find_separator, line_of, split_header
 from core.common.errors import InputError
-from core.common.reading import Limits, Reading, ReadOptions, check_size, unique_names
+from core.common.reading import Limits, Reading, ReadOptions, check_size, missing_notes, unique_names
+from core.common.text import count
 
 __all__ = ["frame_of", "read_text"]
 
-_NONE = "\x1f"  # parts nothing: a character that no table holds
+_LAST = b"end"  # the first cell of a row that is added, to see whether an open quotation mark swallows it
+
+
+@dataclass
+class _Misfits:
+    """The first row of another width, and how many there are."""
+
+    first: arrow_csv.InvalidRow | None = None
+    n: int = 0
+
+    def note(self, row: arrow_csv.InvalidRow) -> str:
+        self.first, self.n = self.first or row, self.n + 1
+        return "skip"
 
 
 def read_text(decoded: Decoded, options: ReadOptions, limits: Limits, *, packed: bool) -> tuple[pd.DataFrame, Reading]:
@@ -29,21 +43,22 @@ def read_text(decoded: Decoded, options: ReadOptions, limits: Limits, *, packed:
     fields = header.fields if options.header else tuple(f"column {place}" for place in range(1, len(header.fields) + 1))
     names, notes = unique_names(fields)
     check_size(1, len(names), limits)
-    cells = _cells(decoded.data[header.end if options.header else start :], separator, len(names))
+    cells = _cells(decoded.data, header.end if options.header else start, separator, len(names))
     names, cells, dropped = _without_trailing(names, cells, header.fields)
     check_size(cells.num_rows, len(names), limits)
     frame, marks, typing = frame_of(cells, names, separator, options)
     looks = _looks_like_data(header.fields) if options.header else ()
+    missing = tuple(int(n) for n in frame.isna().sum())
     reading = Reading(
         format="CSV, gzip" if packed else "CSV",
         rows=len(frame),
         columns=names,
-        missing=tuple(int(n) for n in frame.isna().sum()),
+        missing=missing,
         encoding=decoded.encoding,
         separator=separator,
         decimal=marks.decimal,
         thousands=marks.thousands,
-        notes=(*decoded.notes, *notes, *dropped, *looks, *typing),
+        notes=(*decoded.notes, *notes, *dropped, *looks, *typing, *missing_notes(names, missing)),
     )
     return frame, reading
 
@@ -57,33 +72,48 @@ def frame_of(
     series, remarks = zip(
         *(typed(column, name, marks) for column, name in zip(columns, names, strict=True)), strict=True
     )
-    frame = pd.concat(series, axis=1, keys=range(len(names)))
+    frame = pd.DataFrame(dict(enumerate(series)), copy=False)
     frame.columns = pd.Index(names, dtype=object)
     return frame, marks, (*notes, *(remark for remark in remarks if remark))
 
 
-def _cells(body: bytes, separator: str, width: int) -> pa.Table:
-    """The rows as columns of text; InputError for the first line with more or fewer fields than the header."""
+def _cells(data: bytes, start: int, separator: str, width: int) -> pa.Table:
+    """The rows from ``start`` as columns of text; InputError for the first that does not fit."""
+    body = data[start:]
     if not body.strip(b"\r\n"):
         raise InputError("the file has a header but no rows", remedy="Add at least one row below the header.")
+    if width == 1:
+        body = body.rstrip(b"\r\n")
+    quoted = b'"' in body
+    if quoted:
+        body += (b"" if body.endswith((b"\n", b"\r")) else b"\n") + _LAST + separator.encode() * (width - 1) + b"\n"
     try:
-        return _parse(body, separator, width, threads=True)
+        cells = _parse(body, separator, width, threads=True)
     except pa.ArrowInvalid:
-        pass
-    ragged: list[arrow_csv.InvalidRow] = []
+        raise _misfit(body, data, start, separator, width) from None
+    return _without_last(cells) if quoted else cells
 
-    def note(row: arrow_csv.InvalidRow) -> str:
-        ragged.append(row)
-        return "skip"
 
+def _without_last(cells: pa.Table) -> pa.Table:
+    n = cells.num_rows - 1
+    if cells.column(0)[n].as_py() != _LAST.decode():
+        what = "a quotation mark opens in this row and does not close"
+        raise InputError(what, row=n + 1, remedy="Close it, or double it if it is part of the text.")
+    return cells.slice(0, n)
+
+
+def _misfit(body: bytes, data: bytes, start: int, separator: str, width: int) -> InputError:
+    misfits = _Misfits()
     with suppress(pa.ArrowInvalid):
-        _parse(body, separator, width, threads=False, handler=note)
-    if not ragged:
-        raise InputError("the rows cannot be told apart", remedy="Check quotation marks that open and do not close.")
-    first = ragged[0]
-    more = f"; {len(ragged) - 1:,} other rows do not fit either" if len(ragged) > 1 else ""
-    raise InputError(
-        f"this row has {first.actual_columns} fields, the header has {first.expected_columns}{more}",
+        _parse(body, separator, width, threads=False, handler=misfits.note)
+    first = misfits.first
+    if first is None:
+        return InputError("the rows cannot be told apart", remedy="Check quotation marks that open and do not close.")
+    line = line_of(data, start, first.number, separator)
+    fields = f"has {count(first.actual_columns, 'field')}, the header has {first.expected_columns}"
+    others = f"; {count(misfits.n - 1, 'other row')} of another width" if misfits.n > 1 else ""
+    return InputError(
+        f"line {line:,} of the file {fields}{others}" if line else f"this row {fields}{others}",
         row=first.number,
         remedy="Every row needs as many fields as the header; check separators and quotation marks.",
     )
@@ -91,14 +121,13 @@ def _cells(body: bytes, separator: str, width: int) -> pa.Table:
 
 def _parse(body: bytes, separator: str, width: int, *, threads: bool, handler=None) -> pa.Table:
     names = [str(place) for place in range(width)]
-    one_column = width == 1
     return arrow_csv.read_csv(
-        pa.BufferReader(body.rstrip(b"\r\n") if one_column else body),
+        pa.BufferReader(body),
         read_options=arrow_csv.ReadOptions(column_names=names, use_threads=threads, block_size=1 << 24),
         parse_options=arrow_csv.ParseOptions(
-            delimiter=separator or _NONE,
+            delimiter=separator or NO_SEPARATOR,
             newlines_in_values=b'"' in body,
-            ignore_empty_lines=not one_column,
+            ignore_empty_lines=width > 1,
             invalid_row_handler=handler,
         ),
         convert_options=arrow_csv.ConvertOptions(

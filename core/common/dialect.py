@@ -12,13 +12,14 @@ import clevercsv
 
 from core.common.errors import InputError
 
-__all__ = ["NO_SEPARATOR", "Header", "find_separator", "split_header"]
+__all__ = ["NO_SEPARATOR", "Header", "find_separator", "line_of", "split_header"]
 
 NO_SEPARATOR = "\x1f"  # parts nothing: a control character that no table holds
 
 _CANDIDATES = (",", ";", "\t", "|")
 _SAMPLE, _LINES, _LONGEST_HEADER = 1 << 16, 60, 1 << 20
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|$)")
+_LINE_END = re.compile(rb"\r\n|\r|\n")
 _TOLD = re.compile(rb"sep=(?![\w\"])([\t -~])[\r\n]*", re.IGNORECASE)
 _QUOTED = re.compile(r'(?<![^,;\t|\r\n])"(?:[^"]|"")*"')
 
@@ -70,6 +71,28 @@ def split_header(data: bytes, start: int, separator: str) -> Header:
     if fields is None or end - start > _LONGEST_HEADER:
         raise InputError("the header line does not end", remedy="Check the quotation marks in the first line.")
     return Header(tuple(fields) or ("",), end)
+
+
+def line_of(data: bytes, start: int, record: int, separator: str) -> int:
+    """The line, from 1 and as an editor counts, where a record begins; 0 if it cannot be told.
+
+    Records count from 1 at ``start``; blank lines are none, unless the table has one column.
+
+    >>> line_of(b'a,b\\n"1\\n",2\\n\\n3,4\\n', 4, 2, ",")
+    5
+    """
+    before, begins, seen = len(_LINE_END.findall(data, 0, start)), 0, 0
+    text = io.StringIO(data[start:].decode("utf-8", errors="replace"), newline="")
+    reader = csv.reader(text, delimiter=separator or NO_SEPARATOR)
+    try:
+        for fields in reader:
+            seen += bool(fields or not separator)
+            if seen == record:
+                return before + begins + 1
+            begins = reader.line_num
+    except csv.Error:
+        pass
+    return 0
 
 
 def _first_line(data: bytes) -> int:

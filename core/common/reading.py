@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from core.common.errors import InputError
 from core.common.text import count
 
-__all__ = ["Limits", "ReadOptions", "Reading", "check_size", "unique_names"]
+__all__ = ["Limits", "ReadOptions", "Reading", "check_size", "missing_notes", "unique_names"]
+
+_SAID = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +60,15 @@ def check_size(rows: int, columns: int, limits: Limits) -> None:
         raise InputError(f"the table has {count(rows, 'row')}", remedy=f"{limits.max_rows:,} are read.")
     if rows == 0:
         raise InputError("the file has a header but no rows", remedy="Add at least one row below the header.")
+
+
+def missing_notes(names: Sequence[str], missing: Sequence[int]) -> tuple[str, ...]:
+    """How many cells are missing, for the first few columns where some are, and in how many others."""
+    short = [(name, n) for name, n in zip(names, missing, strict=True) if n]
+    notes = [f"Column {name!r} has {count(n, 'missing cell')}." for name, n in short[:_SAID]]
+    if len(short) > _SAID:
+        notes.append(f"{count(len(short) - _SAID, 'other column')} with missing cells.")
+    return tuple(notes)
 
 
 def unique_names(fields: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -132,7 +132,7 @@ def read_path(path: str | Path, options: ReadOptions = _AS_FOUND, limits: Limits
 
 def _read(data: bytes, options: ReadOptions, limits: Limits) -> tuple[pd.DataFrame, Reading]:
     if data[:4] == _PARQUET:
-        return sheets.read_parquet(data, limits)
+        return sheets.read_parquet(data, options, limits)
     if data[:4] == _ZIP:
         return sheets.read_excel(data, options, limits)
     if data[:4] == _OLD_EXCEL:

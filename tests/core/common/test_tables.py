@@ -370,6 +370,98 @@ def test_names_with_quotation_marks_and_separators():
     assert read('"a ""b"""\n1\n').reading.columns == ('a "b"',)
 
 
+@pytest.mark.parametrize(
+    ("text", "row", "words"),
+    [
+        ("a,b\n1,2\n\n\n3,4\n5,6,7\n", 3, "line 6 of the file has 3 fields, the header has 2"),
+        ('a,b\n1,"2\n2"\n3,4,5\n6\n', 2, "line 4 of the file has 3 fields, the header has 2; 1 other row"),
+        ("sep=;\r\na;b\r\n1;2\r\n3\r\n", 2, "line 4 of the file has 1 field, the header has 2"),
+        ("\n\na,b\r1,2\r3\r", 2, "line 5 of the file has 1 field"),
+    ],
+)
+def test_the_line_is_the_one_an_editor_shows(text, row, words):
+    with pytest.raises(InputError, match=words) as error:
+        read(text)
+    assert error.value.row == row
+
+
+@pytest.mark.parametrize(
+    ("text", "row"),
+    [
+        ('a,b\n1,x\n2,"z\n3,4\n', 2),
+        ('a\tb\n1\t"x\n2\ty\n', 1),
+        ('x\n1\n"2\n3\n', 2),
+        ('a,b\n1,"x""', 1),
+    ],
+)
+def test_an_open_quotation_mark_swallows_no_rows(text, row):
+    with pytest.raises(InputError, match="opens in this row and does not close") as error:
+        read(text)
+    assert error.value.row == row
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\r\n", "\n\n"])
+def test_closed_quotation_marks_cost_no_row(end):
+    assert list(read('a,b\n1,"x\n"\n2,"end"' + end).text("b")) == ["x\n", "end"]
+    assert list(read('x\n"end"\n"end"' + end).text("x")) == ["end", "end"]
+
+
+def test_missing_cells_are_counted_and_said():
+    table = read("a,b,c\n1,,x\n,,\n3,4,\n")
+    assert table.reading.missing == (1, 2, 2)
+    assert "Column 'a' has 1 missing cell." in table.reading.notes
+    assert "Column 'b' has 2 missing cells." in table.reading.notes
+    wide = read(",".join("abcdefg") + "\n" + ",".join("1" * 7) + "\n" + "," * 6 + "\n")
+    assert "2 other columns with missing cells." in wide.reading.notes
+
+
+def test_words_that_mean_missing_are_the_same_in_every_format():
+    frame = pd.DataFrame({"n": [1, -999, 3], "x": [0.5, 1.5, -999], "s": ["a", "NA", "c"]})
+    chosen = ReadOptions(missing=("", "-999", "NA", "-999.0"))
+    book = io.BytesIO()
+    frame.to_excel(book, index=False)
+    for data in (frame.to_csv(index=False).encode(), frame.to_parquet(index=False), book.getvalue()):
+        table = read_table(data, "x", chosen)
+        assert table.reading.missing == (1, 1, 1)
+        np.testing.assert_array_equal(table.numbers("n", allow_missing=True), [1, np.nan, 3])
+        np.testing.assert_array_equal(table.numbers("x", allow_missing=True), [0.5, 1.5, np.nan])
+        assert list(table.text("s")) == ["a", "", "c"]
+
+
+def stored(table: pa.Table) -> bytes:
+    out = io.BytesIO()
+    parquet.write_table(table, out)
+    return out.getvalue()
+
+
+def test_a_word_repeated_by_a_dictionary_is_measured_as_the_text_it_stands_for():
+    words = pa.DictionaryArray.from_arrays(pa.array(np.zeros(3000, np.int32)), pa.array(["a" * 100_000]))
+    data = stored(pa.table({"x": words}))
+    assert len(data) < 200_000
+    with pytest.raises(InputError, match="unpacks to 300 MB"):
+        read_table(data, "x", limits=Limits(max_unpacked_bytes=10_000_000))
+
+
+def test_many_rows_of_one_value_are_measured_as_the_frame_they_fill():
+    data = stored(pa.table({"x": np.zeros(1_000_000)}))
+    assert len(data) < 10_000
+    with pytest.raises(InputError, match="unpacks to 8 MB"):
+        read_table(data, "x", limits=Limits(max_unpacked_bytes=7_999_999))
+    assert read_table(data, "x", limits=Limits(max_unpacked_bytes=8_000_000)).reading.rows == 1_000_000
+
+
+def test_parquet_columns_of_every_kind():
+    ids = [2**60 + 1, None]
+    kinds = {"id": pa.array(ids), "t": pa.array([True, None]), "d": pa.array(["a", None]).dictionary_encode()}
+    table = read_table(stored(pa.table(kinds)), "x")
+    assert list(table.text("id")) == [str(2**60 + 1), ""]
+    np.testing.assert_array_equal(table.numbers("t", allow_missing=True), [1, np.nan])
+    assert list(table.text("d")) == ["a", ""]
+    for kind in (pa.binary(), pa.binary(1), pa.large_binary()):
+        with pytest.raises(InputError, match="'b': this column holds bytes"):
+            read_table(stored(pa.table({"b": pa.array([b"x"], kind)})), "x")
+
+
 cells = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), min_size=1, max_size=8)
 texts = cells.map(lambda cell: "t" + " ".join(cell.split()))
 frames = st.integers(1, 12).flatmap(

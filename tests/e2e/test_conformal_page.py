@@ -93,7 +93,7 @@ def test_a_bad_file_is_refused_with_row_and_remedy(page: Page, laurel: str, tmp_
     for text, words in (
         ("loss\n0.5\n1.7\n", "row 2"),
         ("loss\n0.5\nNA\n", "words that mean missing"),
-        ("a,b\n1,2\n3\n", "1 fields, the header has 2"),
+        ("a,b\n1,2\n3\n", "line 3 of the file has 1 field, the header has 2"),
         ("loss\n", "header but no rows"),
     ):
         bad = tmp_path / "bad.csv"

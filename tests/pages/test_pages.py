@@ -117,7 +117,7 @@ def upload(task: str, data: str | bytes, name: str = "mine.csv") -> AppTest:
         ("Losses", "loss\n", "header but no rows"),
         ("Losses", "", "empty"),
         ("Losses", b"\x89PNG\r\n\x1a\n\x00\x00", "not a text table"),
-        ("Intervals", "y,pred\n1,2\n3\n", "1 fields, the header has 2"),
+        ("Intervals", "y,pred\n1,2\n3\n", "line 3 of the file has 1 field, the header has 2"),
         ("Intervals", "y,pred,sigma\n1,2,1\n3,4,0\n", "Column 'sigma', row 2"),
         ("Classes", "y\na\n", "prob_"),
         ("Classes", "prob_a,prob_b,y\n0.5,0.5,c\n", "no column prob_c"),

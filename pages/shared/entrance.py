@@ -18,7 +18,11 @@ _ENTERED = "laurel-entered"
 
 
 def navigation() -> StreamlitPage:
-    """The page that the address asks for, out of home and the papers that are built."""
+    """The page that the address asks for, out of home and the papers that are built.
+
+    The browser tab's icon is set first: the framework would otherwise take the page's, and fetch it from another host.
+    """
+    st.set_page_config(page_title="Laurel", page_icon="pages/shared/icon.svg", layout="wide")
     st.session_state[_ENTERED] = True
     home = st.Page("pages/home.py", title="All eleven papers", icon=":material/home:", default=True)
     papers = [

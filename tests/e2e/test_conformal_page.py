@@ -176,3 +176,11 @@ def test_pages_fit_a_phone_and_pass_the_accessibility_check(browser: Browser, la
     found = {each["id"]: each for each in Axe().run(page).response["violations"] if each["id"] not in FRAMEWORKS_OWN}
     assert not found, {name: [node["html"][:200] for node in each["nodes"][:3]] for name, each in found.items()}
     context.close()
+
+
+def test_the_first_visitor_after_a_start_may_come_by_a_link(page: Page, serve):
+    """The framework's own discovery of pages must not get in first, nor fetch an icon from another host."""
+    page.goto(f"{serve(Path(__file__).parents[2] / 'app.py')}/conformal?n_cal=12")
+    chart(page, "posterior")
+    expect(answer(page, "posterior")).to_contain_text("After 12 cases")
+    expect(page.get_by_role("link", name="All eleven papers")).to_be_visible()

@@ -33,17 +33,19 @@ def draw(key: str, *, intro: str) -> None:
         f"{key}-run",
         (key, "headline", int(seed)),
         lambda: headline(key, seed=int(seed)),
-        draw=lambda figures, finished: _table(figures, f"{key}-run-{'all' if finished else 'part'}"),
+        draw=lambda figures, finished: _table(figures, f"{key}-run-{'all' if finished else 'part'}", save=finished),
         start_label="Run all experiments",
         estimate=f"about {stored.seconds:.0f} seconds",
     )
 
 
-def _table(figures: Sequence[Figure], name: str) -> None:
+def _table(figures: Sequence[Figure], name: str, *, save: bool = True) -> None:
+    """The figures and their remarks; one that still grows cannot be saved (its file would be gone)."""
     frame = as_frame(figures)
     st.dataframe(frame.drop(columns="Remark"), hide_index=True, key=name, height="content")
     for remark in dict.fromkeys(figure.note for figure in figures if figure.note):
         st.caption(remark)
-    st.download_button(
-        "Table (CSV)", to_csv(frame), file_name=f"{name}.csv", mime="text/csv", key=f"{name}-csv", on_click="ignore"
-    )
+    if save:
+        st.download_button(
+            "Table (CSV)", to_csv(frame), file_name=f"{name}.csv", mime="text/csv", key=f"{name}-csv", on_click="ignore"
+        )

@@ -141,7 +141,7 @@ def test_a_run_goes_on_over_a_reload_and_serves_a_second_visitor(page: Page, bro
     second.get_by_role("button", name="Cancel").click()
     expect(second.get_by_text("it goes on for the others")).to_be_visible(timeout=20_000)
     second.context.close()
-    expect(page.get_by_text("Measured on this server")).to_be_visible(timeout=120_000)
+    expect(page.get_by_text("Measured on this server")).to_be_visible(timeout=300_000)
 
 
 def test_a_lone_viewers_cancel_ends_the_run(page: Page, laurel: str):

@@ -29,6 +29,7 @@ __all__ = [
     "hoeffding",
     "hoeffding_bentkus",
     "hoeffding_bentkus_floor",
+    "shares",
     "wsr",
     "wsr_between",
 ]
@@ -42,22 +43,22 @@ def hoeffding(losses: np.ndarray, bound: float, delta: float) -> float:
     >>> round(hoeffding(np.array([0.02, 0.05, 0.05, 0.11, 0.13, 0.2, 0.2, 0.31, 0.44, 0.7]), 1.0, 0.05), 10)
     0.608022756
     """
-    shares = _shares(losses, bound, delta)
-    return bound * min(1.0, float(shares.mean()) + math.sqrt(-math.log(delta) / (2 * shares.size)))
+    x = _shares(losses, bound, delta)
+    return bound * min(1.0, float(x.mean()) + math.sqrt(-math.log(delta) / (2 * x.size)))
 
 
 def hoeffding_bentkus(losses: np.ndarray, bound: float, delta: float) -> float:
     """The largest mu with min(exp(-n kl(mean, mu)), e Pr(Binomial(n, mu) <= ceil(n mean))) >= delta, times B."""
-    shares = _shares(losses, bound, delta)
-    total = float(shares.sum())
-    return bound * _invert(total / shares.size, shares.size, math.ceil(total - _WHOLE * max(1.0, total)), delta)
+    x = _shares(losses, bound, delta)
+    total = float(x.sum())
+    return bound * _invert(total / x.size, x.size, math.ceil(total - _WHOLE * max(1.0, total)), delta)
 
 
 def hoeffding_bentkus_floor(losses: np.ndarray, bound: float, delta: float) -> float:
     """The same with floor in place of ceil, as published code has it; too small a bound unless the sum is whole."""
-    shares = _shares(losses, bound, delta)
-    total = float(shares.sum())
-    return bound * _invert(total / shares.size, shares.size, math.floor(total + _WHOLE * max(1.0, total)), delta)
+    x = _shares(losses, bound, delta)
+    total = float(x.sum())
+    return bound * _invert(total / x.size, x.size, math.floor(total + _WHOLE * max(1.0, total)), delta)
 
 
 def wsr(losses: np.ndarray, bound: float, delta: float) -> float:
@@ -75,7 +76,7 @@ def wsr(losses: np.ndarray, bound: float, delta: float) -> float:
 
     if wealth(1.0) <= 0:
         return float(bound)
-    return bound * float(optimize.bisect(wealth, 0.0, 1.0, xtol=1e-12)) if wealth(0.0) <= 0 else 0.0
+    return bound * float(optimize.brentq(wealth, 0.0, 1.0, xtol=1e-12)) if wealth(0.0) <= 0 else 0.0
 
 
 def wsr_between(low: np.ndarray, high: np.ndarray, bound: float, delta: float, limit: float) -> bool:
@@ -93,8 +94,8 @@ def wsr_between(low: np.ndarray, high: np.ndarray, bound: float, delta: float, l
 
 def empirical_bernstein(losses: np.ndarray, bound: float, delta: float) -> float:
     """mean + sqrt(2 V ln(2 / delta) / n) + 7 B ln(2 / delta) / (3 (n - 1)), V the unbiased variance of the losses."""
-    shares = _shares(losses, bound, delta)
-    return bound * min(1.0, _maurer_pontil(shares, shares, delta))
+    x = _shares(losses, bound, delta)
+    return bound * min(1.0, _maurer_pontil(x, x, delta))
 
 
 def empirical_bernstein_between(low: np.ndarray, high: np.ndarray, bound: float, delta: float, limit: float) -> bool:
@@ -111,21 +112,24 @@ def clopper_pearson(losses: np.ndarray, bound: float, delta: float) -> float:
     >>> round(clopper_pearson(np.repeat([0.0, 1.0], [17, 3]), 1.0, 0.05), 10)
     0.3436638043
     """
-    shares = _shares(losses, bound, delta)
-    graded = np.flatnonzero((shares != 0) & (shares != 1))
+    x = _shares(losses, bound, delta)
+    graded = np.flatnonzero((x != 0) & (x != 1))
     if graded.size:
         raise InputError(
             f"the loss {losses[graded[0]]:g} is neither 0 nor {bound:g}",
             row=int(graded[0]) + 1,
             remedy="Clopper and Pearson's limit is for two-valued losses only.",
         )
-    return RiskPosterior.from_failures(int(shares.sum()), shares.size, bound).credible_bound(1 - delta)
+    return RiskPosterior.from_failures(int(x.sum()), x.size, bound).credible_bound(1 - delta)
 
 
-def _shares(losses: np.ndarray, bound: float, delta: float) -> np.ndarray:
+def shares(losses: np.ndarray, bound: float) -> np.ndarray:
+    """The losses (n,) as shares of B, in their order; InputError names the first row that is missing or outside 0 to B.
+
+    >>> shares(np.array([0.0, 1.0, 4.0]), 4.0)
+    array([0.  , 0.25, 1.  ])
+    """
     check_bound(bound)
-    if not 0 < delta < 1:
-        raise InputError(f"delta is {delta:g}", remedy="It has to lie between 0 and 1.")
     losses = np.asarray(losses, dtype=float)
     if losses.ndim != 1 or losses.size == 0:
         raise InputError("there is no loss", remedy="At least one calibration loss is needed.")
@@ -135,13 +139,22 @@ def _shares(losses: np.ndarray, bound: float, delta: float) -> np.ndarray:
     return losses / bound
 
 
-def _invert(mean: float, n: int, whole: int, delta: float) -> float:
-    """Where the smaller of Hoeffding's and Bentkus's tail bounds falls to delta, as a share."""
+def _shares(losses: np.ndarray, bound: float, delta: float) -> np.ndarray:
+    if not 0 < delta < 1:
+        raise InputError(f"delta is {delta:g}", remedy="It has to lie between 0 and 1.")
+    return shares(losses, bound)
 
-    def excess(log_tail: Callable[[float], float]) -> float:
+
+def _invert(mean: float, n: int, whole: int, delta: float) -> float:
+    """Where the smaller of Hoeffding's and Bentkus's tail bounds falls to delta, as a share.
+
+    Bentkus's is sought from 0 on: with floor in place of ceil it may fall to delta below the mean.
+    """
+
+    def crossing(log_tail: Callable[[float], float], start: float) -> float:
         if log_tail(1 - 1e-15) >= math.log(delta):
             return 1.0
-        return float(optimize.brentq(lambda mu: log_tail(mu) - math.log(delta), mean, 1 - 1e-15, xtol=1e-14))
+        return float(optimize.brentq(lambda mu: log_tail(mu) - math.log(delta), start, 1 - 1e-15, xtol=1e-14))
 
     def log_hoeffding(mu: float) -> float:
         return -n * float(special.rel_entr(mean, mu) + special.rel_entr(1 - mean, 1 - mu))
@@ -150,7 +163,7 @@ def _invert(mean: float, n: int, whole: int, delta: float) -> float:
         with np.errstate(divide="ignore"):
             return 1 + float(np.log(special.bdtr(whole, n, mu)))
 
-    return min(excess(log_hoeffding), excess(log_bentkus)) if mean < 1 else 1.0
+    return min(crossing(log_hoeffding, mean), crossing(log_bentkus, 0.0)) if mean < 1 else 1.0
 
 
 def _maurer_pontil(least: np.ndarray, most: np.ndarray, delta: float) -> float:

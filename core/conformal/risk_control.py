@@ -15,12 +15,13 @@ import numpy as np
 
 from core.common.errors import InputError
 from core.common.search import first_that_holds
+from core.common.text import count, number
 from core.conformal.loss_paths import LossPath
-from core.conformal.rules import Rule
+from core.conformal.rules import TIE, Rule
 
 __all__ = ["Choice", "RiskBands", "choose", "fixed_sequence", "risk_bands"]
 
-_TIE = 1 + 1e-12  # an upper value that equals alpha up to rounding is within the limit
+_ROUNDING = 1e-12  # a share of B
 _MOST_EXTRA = 1 << 17
 
 
@@ -34,6 +35,8 @@ class Choice:
     """
 
     rule: Rule
+    alpha: float
+    beta: float
     lambda_hat: float | None
     place: int | None
     empirical_risk: float
@@ -54,14 +57,17 @@ class RiskBands:
 
 
 def choose(path: LossPath, rule: Rule, alpha: float, beta: float) -> Choice:
-    """lambda_hat of a rule on a monotone path; InputError, with the ways on, for a path that is not."""
+    """lambda_hat of a rule on a monotone path; InputError, with the ways on, for a path that is not.
+
+    >>> from core.conformal.loss_paths import path_of_scores
+    >>> from core.conformal.rules import rule
+    >>> path = path_of_scores(np.arange(1.0, 201.0))
+    >>> choose(path, rule("crc"), 0.1, 0.95).lambda_hat, choose(path, rule("bq"), 0.1, 0.95).lambda_hat
+    (181.0, 188.0)
+    """
     _check_target(path, alpha, beta)
     if not path.monotone:
-        raise InputError(
-            "some losses are larger at a safer setting, so this rule promises nothing",
-            remedy="Use the envelope (each loss raised to its largest at any safer setting), or test settings in a "
-            "fixed sequence with a confidence bound.",
-        )
+        raise _rising(path)
     certified, last = _certified(path, rule, alpha, beta), path.lambdas.size - 1
     failed = _bisect(certified, last) if rule.monotone else _first_failure(certified, 0, last)
     return _report(path, rule, alpha, beta, failed)
@@ -105,15 +111,40 @@ def _check_target(path: LossPath, alpha: float, beta: float) -> None:
         raise InputError(f"the certainty beta is {beta:g}", remedy="It has to lie between 0 and 1.")
 
 
+def _rising(path: LossPath) -> InputError:
+    """What is wrong with a path that is not monotone: the first row that loses more at a safer setting, and where."""
+    m = path.lambdas.size
+    where, safer = np.full(path.n, m), path.losses(0)
+    for place in range(1, m):
+        riskier = path.losses(place)
+        where[(safer - riskier > _ROUNDING * path.bound) & (where == m)] = place
+        safer = riskier
+    rows = np.flatnonzero(where < m)
+    safe, risky = (number(path.lambdas[where[rows[0]] - back], 6) for back in (1, 0))
+    others = f", and {count(rows.size - 1, 'other row')} likewise" if rows.size > 1 else ""
+    return InputError(
+        f"the loss at lambda {safe} is larger than at {risky}, which is the riskier{others}; this rule then promises "
+        "nothing",
+        row=int(rows[0]) + 1,
+        remedy="Use the envelope (each loss raised to its largest at any safer setting), or test settings in a "
+        "fixed sequence with a confidence bound.",
+    )
+
+
+def _within(rule: Rule, low: np.ndarray, high: np.ndarray, bound: float, alpha: float, beta: float) -> bool:
+    """Whether the rule is within alpha for all losses (n,) between two; exact if these are equal."""
+    if rule.between is None:
+        return rule.upper(high, bound, beta) <= alpha * TIE
+    return rule.between(low, high, bound, beta, alpha * TIE)
+
+
 def _certified(path: LossPath, rule: Rule, alpha: float, beta: float) -> Callable[[int, int], bool]:
     """Whether all places from a first to a last one are certified; exact if these are one place."""
-    if rule.between is None:
-        return lambda _first, last: rule.upper(path.losses(last), path.bound, beta) <= alpha * _TIE
-    between = rule.between
 
     def certified(first: int, last: int) -> bool:
         high = path.losses(last)
-        return between(high if first == last else path.losses(first), high, path.bound, beta, alpha * _TIE)
+        low = high if rule.monotone or first == last else path.losses(first)
+        return _within(rule, low, high, path.bound, alpha, beta)
 
     return certified
 
@@ -144,6 +175,8 @@ def _report(path: LossPath, rule: Rule, alpha: float, beta: float, failed: int) 
     losses = path.losses(0 if place is None else place)
     return Choice(
         rule=rule,
+        alpha=alpha,
+        beta=beta,
         lambda_hat=None if place is None else float(path.lambdas[place]),
         place=place,
         empirical_risk=float(losses.mean()),
@@ -157,6 +190,7 @@ def _extra(losses: np.ndarray, rule: Rule, bound: float, alpha: float, beta: flo
     """How many further losses of zero bring the upper value down to alpha."""
 
     def enough(more: int) -> bool:
-        return rule.upper(np.append(losses, np.zeros(more)), bound, beta) <= alpha * _TIE
+        longer = np.append(losses, np.zeros(more))
+        return _within(rule, longer, longer, bound, alpha, beta)
 
     return first_that_holds(enough, 1, _MOST_EXTRA)

@@ -96,7 +96,7 @@ def _answer(tuning: Tuning) -> str:
     by_key = {choice.rule.key: choice for choice in tuning.choices}
     ours, average, target = by_key["bq"], by_key["crc"], tuning.target
     if ours.lambda_hat is None:
-        return _refusal(ours, target)
+        return _refusal(ours, target, tuning.calibration.path.bound)
     chance = tuning.calibration.path.posterior(ours.place).cdf(target.alpha)
     text = (
         f"Set the {tuning.calibration.knob} to **{number(ours.lambda_hat, 4)}**: the risk then stays below "
@@ -110,8 +110,8 @@ def _answer(tuning: Tuning) -> str:
     return text
 
 
-def _refusal(choice: Choice, target: TargetSettings) -> str:
-    needed = choice.rule.needs(target.alpha, target.beta)
+def _refusal(choice: Choice, target: TargetSettings, bound: float) -> str:
+    needed = choice.rule.needs(target.alpha, target.beta, bound)
     text = f"No setting is certified below {number(target.alpha)} with {percent(target.beta)}: "
     if needed is not None and choice.n < needed:
         return text + f"you need at least **n = {needed:,}** cases, and have {choice.n:,}."

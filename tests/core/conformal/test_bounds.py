@@ -108,7 +108,7 @@ def test_order_matters_only_to_the_betting_bound(bound):
 @pytest.mark.parametrize("bound", ALL)
 @pytest.mark.parametrize("law", [stats.beta(1, 9), stats.bernoulli(0.3), stats.beta(0.2, 0.8)], ids=["b19", "b", "b28"])
 def test_the_theorem_holds(bound, law):
-    rng, trials, delta, n = np.random.default_rng(3), 400, 0.1, 40
+    rng, trials, delta, n = np.random.default_rng(3), 300, 0.1, 40
     misled = sum(bound(law.rvs(n, random_state=rng), 1.0, delta) < law.mean() for _ in range(trials))
     assert misled / trials <= delta + 4 * math.sqrt(delta * (1 - delta) / trials)
 
@@ -170,3 +170,23 @@ def test_bad_losses_are_named(bound):
 def test_graded_losses_have_no_clopper_pearson_limit():
     with pytest.raises(InputError, match="Row 2"):
         bounds.clopper_pearson(np.array([0.0, 0.5]), 1.0, 0.05)
+
+
+def test_the_published_floor_is_found_even_where_its_tail_falls_to_delta_below_the_mean():
+    """One loss of .99: floor 0, so e (1 - mu) = delta; ceil 1 leaves no bound at all."""
+    assert bounds.hoeffding_bentkus_floor(np.array([0.99]), 1.0, 0.05) == pytest.approx(1 - 0.05 / math.e, abs=1e-12)
+    assert bounds.hoeffding_bentkus_floor(np.array([0.99]), 1.0, 0.5) == pytest.approx(1 - 0.5 / math.e, abs=1e-12)
+    assert bounds.hoeffding_bentkus(np.array([0.99]), 1.0, 0.05) == pytest.approx(1.0, abs=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(samples, st.sampled_from([1e-9, 0.05, 0.5, 0.999]))
+def test_the_floor_never_gives_the_larger_bound(losses, delta):
+    floor = bounds.hoeffding_bentkus_floor(losses, 1.0, delta)
+    assert 0 <= floor <= bounds.hoeffding_bentkus(losses, 1.0, delta) + 1e-12
+
+
+def test_a_million_losses_do_not_underflow():
+    losses = np.random.default_rng(0).beta(1, 9, 1_000_000)
+    for bound in ALL:
+        assert losses.mean() < bound(losses, 1.0, 0.05) < losses.mean() + 0.0015

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,15 +16,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
-from core.common.columns import Marks, as_number, choose_marks, typed
+from core.common.columns import typed
 from core.common.decoding import Decoded
 from core.common.dialect import NO_SEPARATOR, find_separator, line_of, split_header
 from core.common.errors import InputError
+from core.common.marks import DECIMALS, Marks, choose_marks
 from core.common.reading import Limits, Reading, ReadOptions, check_size, missing_notes, unique_names
 from core.common.text import count
 
 __all__ = ["frame_of", "read_text"]
 
+_WORKERS = min(4, os.cpu_count() or 1)
+_BLOCK, _LONGEST_LINE = 1 << 22, 1 << 28
+_NOT_BLANK = re.compile(rb"[^\r\n]")
 _LAST = b"end"  # the first cell of a row that is added, to see whether an open quotation mark swallows it
 
 
@@ -67,11 +76,10 @@ def frame_of(
     cells: pa.Table, names: tuple[str, ...], separator: str, options: ReadOptions
 ) -> tuple[pd.DataFrame, Marks, tuple[str, ...]]:
     """Columns of text as a frame of numbers and text, the marks the numbers were written with, and notes."""
-    columns = [_with_missing(column, options.missing) for column in cells.columns]
-    marks, notes = choose_marks(columns, separator, options.decimal, options.thousands)
-    series, remarks = zip(
-        *(typed(column, name, marks) for column, name in zip(columns, names, strict=True)), strict=True
-    )
+    with ThreadPoolExecutor(_WORKERS) as pool:  # columns do not know of each other, and Arrow lets go of the lock
+        columns = list(pool.map(partial(_with_missing, words=options.missing), cells.columns))
+        marks, notes = choose_marks(columns, separator, options.decimal, options.thousands)
+        series, remarks = zip(*pool.map(partial(typed, marks=marks), columns, names), strict=True)
     frame = pd.DataFrame(dict(enumerate(series)), copy=False)
     frame.columns = pd.Index(names, dtype=object)
     return frame, marks, (*notes, *(remark for remark in remarks if remark))
@@ -79,19 +87,25 @@ def frame_of(
 
 def _cells(data: bytes, start: int, separator: str, width: int) -> pa.Table:
     """The rows from ``start`` as columns of text; InputError for the first that does not fit."""
-    body = data[start:]
-    if not body.strip(b"\r\n"):
+    if not _NOT_BLANK.search(data, start):
         raise InputError("the file has a header but no rows", remedy="Add at least one row below the header.")
-    if width == 1:
-        body = body.rstrip(b"\r\n")
-    quoted = b'"' in body
-    if quoted:
-        body += (b"" if body.endswith((b"\n", b"\r")) else b"\n") + _LAST + separator.encode() * (width - 1) + b"\n"
+    quoted = data.find(b'"', start) >= 0
+    body = _body(data, start, separator, width, quoted=quoted)
     try:
-        cells = _parse(body, separator, width, threads=True)
+        cells = _parse(body, separator, width, quoted=quoted)
     except pa.ArrowInvalid:
-        raise _misfit(body, data, start, separator, width) from None
+        cells = _parse_slowly(body, data, start, separator, width, quoted=quoted)
     return _without_last(cells) if quoted else cells
+
+
+def _body(data: bytes, start: int, separator: str, width: int, *, quoted: bool) -> pa.Buffer:
+    """The rows' bytes, not copied unless the row that shows an open quotation mark is added."""
+    if width == 1:
+        data = data.rstrip(b"\r\n")
+    if quoted:
+        end = b"" if data.endswith((b"\n", b"\r")) else b"\n"
+        return pa.py_buffer(b"".join((memoryview(data)[start:], end, _LAST, separator.encode() * (width - 1), b"\n")))
+    return pa.py_buffer(data).slice(start)
 
 
 def _without_last(cells: pa.Table) -> pa.Table:
@@ -102,36 +116,53 @@ def _without_last(cells: pa.Table) -> pa.Table:
     return cells.slice(0, n)
 
 
-def _misfit(body: bytes, data: bytes, start: int, separator: str, width: int) -> InputError:
+def _parse_slowly(body: pa.Buffer, data: bytes, start: int, separator: str, width: int, *, quoted: bool) -> pa.Table:
+    """In order, line by line, so that the first row that does not fit is known; lines may be very long."""
     misfits = _Misfits()
+    cells = None
     with suppress(pa.ArrowInvalid):
-        _parse(body, separator, width, threads=False, handler=misfits.note)
-    first = misfits.first
-    if first is None:
-        return InputError("the rows cannot be told apart", remedy="Check quotation marks that open and do not close.")
-    line = line_of(data, start, first.number, separator)
+        cells = _parse(body, separator, width, quoted=quoted, block=_LONGEST_LINE, handler=misfits.note)
+    if misfits.first is not None:
+        raise _misfit(misfits.first, misfits.n - 1, line_of(data, start, misfits.first.number, separator))
+    if cells is None:
+        remedy = "Check quotation marks that open and do not close."
+        raise InputError("the rows cannot be told apart", remedy=remedy)
+    return cells
+
+
+def _misfit(first: arrow_csv.InvalidRow, others: int, line: int) -> InputError:
     fields = f"has {count(first.actual_columns, 'field')}, the header has {first.expected_columns}"
-    others = f"; {count(misfits.n - 1, 'other row')} of another width" if misfits.n > 1 else ""
+    more = f"; {count(others, 'other row')} of another width" if others else ""
     return InputError(
-        f"line {line:,} of the file {fields}{others}" if line else f"this row {fields}{others}",
+        f"line {line:,} of the file {fields}{more}" if line else f"this row {fields}{more}",
         row=first.number,
         remedy="Every row needs as many fields as the header; check separators and quotation marks.",
     )
 
 
-def _parse(body: bytes, separator: str, width: int, *, threads: bool, handler=None) -> pa.Table:
+def _parse(
+    body: pa.Buffer,
+    separator: str,
+    width: int,
+    *,
+    quoted: bool,
+    block: int = _BLOCK,
+    handler: Callable[[arrow_csv.InvalidRow], str] | None = None,
+) -> pa.Table:
     names = [str(place) for place in range(width)]
     return arrow_csv.read_csv(
         pa.BufferReader(body),
-        read_options=arrow_csv.ReadOptions(column_names=names, use_threads=threads, block_size=1 << 24),
+        read_options=arrow_csv.ReadOptions(column_names=names, use_threads=handler is None, block_size=block),
         parse_options=arrow_csv.ParseOptions(
             delimiter=separator or NO_SEPARATOR,
-            newlines_in_values=b'"' in body,
+            newlines_in_values=quoted,
             ignore_empty_lines=width > 1,
             invalid_row_handler=handler,
         ),
         convert_options=arrow_csv.ConvertOptions(
-            column_types={name: pa.string() for name in names}, strings_can_be_null=False
+            check_utf8=False,  # it was checked when it was decoded
+            column_types={name: pa.string() for name in names},
+            strings_can_be_null=False,
         ),
     )
 
@@ -157,9 +188,12 @@ def _without_trailing(
 
 
 def _looks_like_data(fields: tuple[str, ...]) -> tuple[str, ...]:
-    marks = (Marks(".", ""), Marks(",", ""))
-    if len(fields) and all(field.strip() and any(as_number(field, mark) for mark in marks) for field in fields):
-        if np.unique(fields).size == len(fields) and len(fields) > 2:
-            return ()  # lambdas as column names are numbers too
-        return ("The first line holds numbers but was taken as names; say so if the file has no header.",)
+    """A note if all names are numbers, unless they are a grid, as the settings are whose losses the columns hold."""
+    for decimal in DECIMALS:
+        values, _ = typed(pa.chunked_array([list(fields)]), "", Marks(decimal, ""))
+        if pd.api.types.is_numeric_dtype(values):
+            steps = np.diff(values)
+            grid = len(steps) > 1 and ((steps > 0).all() or (steps < 0).all())
+            said = "The first line holds numbers but was taken as names; say so if the file has no header."
+            return () if grid else (said,)
     return ()

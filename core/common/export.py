@@ -1,7 +1,8 @@
-"""Files that leave: tables as CSV that open right in spreadsheets and cannot run there, and JSON without nan."""
+"""Files that leave: tables as CSV that open right in spreadsheets and run nothing there, Parquet, JSON without nan."""
 
 from __future__ import annotations
 
+import io
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-__all__ = ["template_csv", "to_csv", "to_json"]
+__all__ = ["template_csv", "to_csv", "to_json", "to_parquet"]
 
 _RUNS = tuple("=+-@\t\r\n＝＋－＠")  # a cell that starts so is a formula to a spreadsheet, the wide signs too
 
@@ -27,6 +28,17 @@ def to_csv(frame: pd.DataFrame, *, decimal: str = ".", separator: str = ",") -> 
     ending = "\r\n" if _holds_return(safe) else "\n"
     text = safe.to_csv(index=False, decimal=decimal, sep=separator, lineterminator=ending)
     return text.encode("utf-8-sig")
+
+
+def to_parquet(frame: pd.DataFrame) -> bytes:
+    """The table with its types, for large ones: smaller and faster to read than CSV, and never opened as formulas.
+
+    >>> pd.read_parquet(io.BytesIO(to_parquet(pd.DataFrame({"x": [0.1, None]}))))["x"].tolist()
+    [0.1, nan]
+    """
+    file = io.BytesIO()
+    frame.set_axis([str(name) for name in frame.columns], axis=1).to_parquet(file, index=False)
+    return file.getvalue()
 
 
 def to_json(value: Any) -> bytes:
@@ -60,10 +72,14 @@ def _guarded(text: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
+    if isinstance(value, Mapping | pd.DataFrame):
         return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray | pd.Series | list | tuple):
-        return [_plain(item) for item in (value.tolist() if hasattr(value, "tolist") else value)]
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+        return np.where(np.isfinite(value), value, None).tolist()
+    if isinstance(value, np.ndarray | pd.Series | pd.Index | list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.datetime64 | np.timedelta64):  # in nanoseconds its item() is a bare number
+        value = pd.Timestamp(value) if isinstance(value, np.datetime64) else pd.Timedelta(value)
     if isinstance(value, np.generic):
         value = value.item()
     if value is pd.NaT or value is pd.NA or (isinstance(value, float) and not math.isfinite(value)):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from core.common.errors import InputError
 from core.common.text import count
 
-__all__ = ["Limits", "ReadOptions", "Reading", "check_size", "missing_notes", "unique_names"]
+__all__ = ["Limits", "ReadOptions", "Reading", "check_size", "check_unpacked", "missing_notes", "unique_names"]
 
 _SAID = 5
 
@@ -62,6 +62,13 @@ def check_size(rows: int, columns: int, limits: Limits) -> None:
         raise InputError("the file has a header but no rows", remedy="Add at least one row below the header.")
 
 
+def check_unpacked(size: int, limits: Limits) -> None:
+    """Raise InputError for a file that takes more bytes in memory than the limit."""
+    if size > limits.max_unpacked_bytes:
+        remedy = f"{limits.max_unpacked_bytes / 1e6:,.0f} MB are read; split it, or leave out columns."
+        raise InputError(f"the file unpacks to {size / 1e6:,.0f} MB", remedy=remedy)
+
+
 def missing_notes(names: Sequence[str], missing: Sequence[int]) -> tuple[str, ...]:
     """How many cells are missing, for the first few columns where some are, and in how many others."""
     short = [(name, n) for name, n in zip(names, missing, strict=True) if n]
@@ -73,17 +80,23 @@ def missing_notes(names: Sequence[str], missing: Sequence[int]) -> tuple[str, ..
 
 def unique_names(fields: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Column names without spaces around, in one Unicode form, none empty and none twice; with notes on changes."""
-    names: list[str] = []
+    taken: dict[str, int] = {}  # a name, and its copies so far: a thousand equal names cost no search
     notes: list[str] = []
     for place, raw in enumerate(fields, start=1):
         name = unicodedata.normalize("NFC", " ".join(str(raw).split()))
         if not name:
             name = f"column {place}"
             notes.append(f"Column {place} has no name and is called {name!r}.")
-        unique, copy = name, 2
-        while unique in names:
-            unique, copy = f"{name} ({copy})", copy + 1
+        unique = name
+        while unique in taken:
+            taken[name] += 1
+            unique = f"{name} ({taken[name]})"
         if unique != name:
             notes.append(f"The name {name!r} comes twice; column {place} is called {unique!r}.")
-        names.append(unique)
-    return tuple(names), tuple(notes)
+        taken[unique] = 1
+    return tuple(taken), _first(notes)
+
+
+def _first(notes: Sequence[str]) -> tuple[str, ...]:
+    more = (f"{count(len(notes) - _SAID, 'other column')} without a name of its own.",) if len(notes) > _SAID else ()
+    return (*notes[:_SAID], *more)

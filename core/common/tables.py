@@ -6,6 +6,7 @@ count from 1 after the header.
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -15,11 +16,13 @@ from typing import NoReturn
 import numpy as np
 import pandas as pd
 
-from core.common import sheets
-from core.common.columns import DECIMALS, THOUSANDS, Marks, are_numbers, as_number, stays_text
+from core.common.columns import stays_text
 from core.common.csv_text import read_text
 from core.common.decoding import decode, gunzip, is_gzip
 from core.common.errors import InputError
+from core.common.excel import read_excel
+from core.common.marks import DECIMALS, THOUSANDS, Marks, are_numbers, as_number
+from core.common.parquet_file import read_parquet
 from core.common.reading import Limits, Reading, ReadOptions
 from core.common.text import count
 
@@ -74,6 +77,36 @@ class Table:
                 series = series.astype("Int64")
         return np.where(series.isna(), "", series.astype(str)).astype(object)
 
+    def labels(self, column: str) -> tuple[np.ndarray, tuple[str, ...]]:
+        """The column's classes: the place (n,) of each row's class among them, and their names in sorted order.
+
+        InputError names the first row without one.
+        """
+        cells = self.text(column)
+        _refuse(cells == "", column, "the class is missing", "Fill it in or remove the row.")
+        names, places = np.unique(cells.astype(str), return_inverse=True)
+        return places, tuple(names.tolist())
+
+    def binary(self, column: str) -> np.ndarray:
+        """The column as truth values (n,): 1, true or yes, and 0, false or no, in any case of letters.
+
+        InputError names the first cell that is none of these.
+
+        >>> read_table("hired\\nYes\\nno\\n".encode(), "a.csv").binary("hired")
+        array([ True, False])
+        """
+        cells = pd.Series(self.text(column), dtype="str")
+        truth = cells.str.strip().str.lower().map(_TRUTH)
+        odd = truth.isna().to_numpy()
+        first = cells.iloc[int(np.argmax(odd))]
+        what = f"{first[:40]!r} is neither yes nor no" if first else "the value is missing"
+        _refuse(odd, column, what, "Write 1 or 0, true or false, yes or no.")
+        return truth.to_numpy(dtype=bool)
+
+    def has(self, *columns: str) -> bool:
+        """Whether all columns are there."""
+        return set(columns) <= set(self.reading.columns)
+
     def require(self, *columns: str) -> None:
         """Raise InputError unless all columns are there, with the nearest names that are."""
         absent = [column for column in columns if column not in self.reading.columns]
@@ -93,13 +126,25 @@ class Table:
             first = str(cells.iloc[int(np.argmax(odd))])
             _refuse(odd, column, f"{first[:40]!r} is not a number", _remedy(first))
         _refuse(empty, column, "the value is missing", "Fill it in or remove the row.")
-        raise InputError("this column was read as text", column=column, remedy="It has to hold numbers.")
+        what = "its numbers are stored as text" if self.reading.format == "Parquet" else "it was read as text"
+        raise InputError(what, column=column, remedy="It has to hold numbers.")
 
 
 _AS_FOUND, _USUAL = ReadOptions(), Limits()
 _EXACT = 2**53  # whole numbers below this one are all float64
 _SHOWN = 12
-_PARQUET, _ZIP, _OLD_EXCEL = _BINARY = (b"PAR1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+_TRUTH = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+_PARQUET, _ZIP = b"PAR1", b"PK\x03\x04"
+_FOREIGN = {
+    b"\xd0\xcf\x11\xe0": "an old Excel file (.xls)",
+    b"%PDF-": "a PDF file",
+    b"<!doctype": "a web page",
+    b"<html": "a web page",
+    b"<?xml": "an XML file",
+    b"{\\rtf": "a text document (.rtf)",
+    b'{"': "a JSON file",
+    b"[{": "a JSON file",
+}
 
 
 def read_table(data: bytes, name: str, options: ReadOptions = _AS_FOUND, limits: Limits = _USUAL) -> Table:
@@ -117,9 +162,7 @@ def read_table(data: bytes, name: str, options: ReadOptions = _AS_FOUND, limits:
         raise InputError("the file is empty", remedy="Upload a file with a header line and at least one row.")
     _check(options)
     frame, reading = _read(data, options, limits)
-    digest = hashlib.blake2b(data, digest_size=20)
-    digest.update(repr(options).encode())
-    return Table(frame=frame, name=name, fingerprint=digest.hexdigest(), reading=reading, options=options)
+    return Table(frame=frame, name=name, fingerprint=_fingerprint(data, options), reading=reading, options=options)
 
 
 def read_path(path: str | Path, options: ReadOptions = _AS_FOUND, limits: Limits = _USUAL) -> Table:
@@ -132,17 +175,26 @@ def read_path(path: str | Path, options: ReadOptions = _AS_FOUND, limits: Limits
 
 def _read(data: bytes, options: ReadOptions, limits: Limits) -> tuple[pd.DataFrame, Reading]:
     if data[:4] == _PARQUET:
-        return sheets.read_parquet(data, options, limits)
+        return read_parquet(data, options, limits)
     if data[:4] == _ZIP:
-        return sheets.read_excel(data, options, limits)
-    if data[:4] == _OLD_EXCEL:
-        raise InputError("this is an old Excel file (.xls)", remedy="Save it as .xlsx or CSV.")
+        return read_excel(data, options, limits)
     packed = is_gzip(data)
     if packed:
         data = gunzip(data, limits.max_unpacked_bytes)
-    if packed and (is_gzip(data) or data[:4] in _BINARY):
+    if packed and (is_gzip(data) or data[:4] in (_PARQUET, _ZIP)):
         raise InputError("the gzip file holds another packed file", remedy="Upload that one, or CSV.")
+    start = data[:64].removeprefix(codecs.BOM_UTF8).lstrip().lower()
+    for mark, kind in _FOREIGN.items():
+        if start.startswith(mark.lower()):
+            raise InputError(f"this is {kind}", remedy="Save the table as .xlsx, CSV or Parquet.")
     return read_text(decode(data, options.encoding), options, limits, packed=packed)
+
+
+def _fingerprint(data: bytes, options: ReadOptions) -> str:
+    """Of the bytes and then of the options, whose part has a fixed length: no two pairs are the same bytes joined."""
+    digest = hashlib.blake2b(data, digest_size=20)
+    digest.update(hashlib.blake2b(repr(options).encode(), digest_size=20).digest())
+    return digest.hexdigest()
 
 
 def _check(options: ReadOptions) -> None:

@@ -1,9 +1,9 @@
 """A calibration sample as few weighted values, without loss of accuracy however large it is.
 
 Equal losses count together. A large sample of all different losses is cut, sorted, into narrow blocks, each kept as
-its mean, its count and the sums of its second to fourth powers about that mean: the integral of `contour` sees a
-block's spread through these. The outermost losses stay single and blocks grow with their rank from the nearer end,
-because the tails are where losses lie far apart. One sort, one pass, about the size of the input in memory.
+two values whose counts give it the same number, mean, variance and skewness. The outermost losses stay single and
+blocks grow with their rank from the nearer end, because the tails are where losses lie far apart. One sort, one pass,
+about the size of the input in memory.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from core.conformal.contour import Atoms
 
 __all__ = ["checked", "grouped", "summarise"]
 
-_GROUPS = 512  # up to so many different values are kept as they are
-_BLOCKS = 256  # no block holds more than this part of the sample
+_DISTINCT = 2048  # up to so many different values are kept as they are
+_BLOCKS = 512  # no block holds more than this part of the sample
 _SINGLE = 64  # ranks at each end that stay single; beyond, a block holds rank / 64
 _WIDE = 1e-3  # a block wider than this many standard errors times n is taken apart
 _CHUNK = 1 << 18
@@ -46,14 +46,10 @@ def check_bound(bound: float) -> None:
 def summarise(losses: np.ndarray, bound: float) -> Atoms:
     """Ascending losses (n,) and the bound as atoms, grouped where they are equal and blocked where they are many."""
     starts = _starts(losses)
-    if starts.size <= _GROUPS:
+    if starts.size <= _DISTINCT:
         return grouped(losses[starts], np.diff(starts, append=losses.size), bound)
-    means, counts, moments = _blocks(losses, _edges(losses))
-    return Atoms(
-        values=np.append(means, bound),
-        counts=np.append(counts, 1.0),
-        moments=np.column_stack((moments, np.zeros(3))),
-    )
+    values, counts = _pairs(losses, _edges(losses))
+    return Atoms(values=np.append(values, bound), counts=np.append(counts, 1.0))
 
 
 def grouped(values: np.ndarray, counts: np.ndarray, bound: float) -> Atoms:
@@ -80,14 +76,14 @@ def _refuse(losses: np.ndarray, bound: float) -> None:
 
 
 def _starts(ascending: np.ndarray) -> np.ndarray:
-    """Where a new value starts, (groups,); stops counting, at more than ``_GROUPS``, once that is known."""
+    """Where a new value starts, (groups,); stops counting, at more than ``_DISTINCT``, once that is known."""
     found = [np.zeros(1, int)]
     total = 1
     for start in range(1, ascending.size, _CHUNK):
         part = ascending[start - 1 : start + _CHUNK]
         found.append(np.flatnonzero(part[1:] != part[:-1]) + start)
         total += found[-1].size
-        if total > _GROUPS:
+        if total > _DISTINCT:
             break
     return np.concatenate(found)
 
@@ -109,21 +105,37 @@ def _edges(ascending: np.ndarray) -> np.ndarray:
     return np.unique(np.concatenate([edges, *apart]))
 
 
-def _blocks(ascending: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Means and counts (blocks,), and the sums of squares, cubes and fourth powers about the means (3, blocks)."""
-    counts = np.diff(edges, append=ascending.size)
-    means, moments = np.empty(edges.size), np.empty((3, edges.size))
-    first = 0
-    while first < edges.size:
+def _pairs(ascending: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Two values with their counts for each block of more than two different losses, all ascending.
+
+    Gauss's rule of two nodes: with the block's standard deviation d and half its skewness t, the values are
+    mean + d (t -+ sqrt(t^2 + 1)), and count, mean, variance and skewness are the block's.
+    """
+    sizes = np.diff(edges, append=ascending.size)
+    mean, second, third = _moments(ascending, edges)
+    spread = second > 0
+    d = np.sqrt(second / sizes)
+    t = np.divide(third / sizes, 2 * second * d / sizes, out=np.zeros_like(d), where=spread)
+    root = np.sqrt(t**2 + 1)
+    values = np.column_stack((mean + d * (t - root), mean + d * (t + root)))
+    counts = np.column_stack((sizes * (1 + t / root) / 2, sizes * (1 - t / root) / 2))
+    values[~spread], counts[~spread, 0], counts[~spread, 1] = mean[~spread, None], sizes[~spread], 0
+    kept = counts.ravel() > 0
+    return values.ravel()[kept], counts.ravel()[kept]
+
+
+def _moments(ascending: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """Mean of each block, and the sums of squares and cubes about it, (3, blocks)."""
+    sizes, moments, first = np.diff(edges, append=ascending.size), np.empty((3, edges.size)), 0
+    while first < edges.size:  # part by part, so that a large sample is not copied as a whole
         last = max(first + 1, int(np.searchsorted(edges, edges[first] + _CHUNK)))
         end = edges[last] if last < edges.size else ascending.size
-        part, local = ascending[edges[first] : end], edges[first:last] - edges[first]
-        size = counts[first:last]
-        means[first:last] = np.add.reduceat(part, local) / size
-        apart = part - np.repeat(means[first:last], size)
-        power = apart.copy()
-        for k in range(3):
-            power *= apart
-            moments[k, first:last] = np.add.reduceat(power, local)
+        part, local, size = ascending[edges[first] : end], edges[first:last] - edges[first], sizes[first:last]
+        lowest = part[local]  # measured from there, equal losses have no spread at all
+        apart = part - np.repeat(lowest, size)
+        mean = np.add.reduceat(apart, local) / size
+        apart -= np.repeat(mean, size)
+        square = apart * apart
+        moments[:, first:last] = lowest + mean, np.add.reduceat(square, local), np.add.reduceat(square * apart, local)
         first = last
-    return means, counts.astype(float), moments
+    return moments

@@ -26,6 +26,7 @@ from core.conformal.contour import Atoms, Distribution, distribution
 __all__ = ["Interval", "RiskPosterior"]
 
 _STEPS = 60
+_STRIDE = 0.125  # of the trapezoid rule for weighted moments
 
 
 @dataclass(frozen=True)
@@ -61,15 +62,16 @@ class RiskPosterior:
     @classmethod
     def from_grouped(cls, values: ArrayLike, counts: ArrayLike, bound: float = 1.0) -> RiskPosterior:
         """From distinct losses (g,) and how often each was seen (g,); a count may be zero."""
-        values, counts = np.asarray(values, dtype=float), np.asarray(counts)
-        if values.shape != counts.shape or (counts < 0).any() or (counts != np.floor(counts)).any():
-            raise InputError("the counts do not fit the values", remedy="Give one whole, non-negative count a value.")
-        seen = counts > 0
-        order = np.argsort(values[seen], kind="stable")
-        values, counts = values[seen][order], counts[seen][order]
+        values, counts = np.asarray(values, dtype=float), np.asarray(counts, dtype=float)
+        if values.shape != counts.shape:
+            raise InputError("the counts do not fit the values", remedy="Give one count a value.")
         checked(values, bound)
+        _check_counts(counts)
+        order = np.argsort(values, kind="stable")
+        values, counts = values[order], counts[order]
         if (np.diff(values) == 0).any():
             raise InputError("a value is listed twice", remedy="Add up the counts of equal values.")
+        values, counts = values[counts > 0], counts[counts > 0]
         return cls(n=int(counts.sum()), bound=float(bound), atoms=grouped(values, counts, float(bound)))
 
     @classmethod
@@ -79,7 +81,7 @@ class RiskPosterior:
         >>> round(RiskPosterior.from_failures(3, 20).quantile(0.95), 10)
         0.3436638043
         """
-        if not 0 <= failures <= n or n < 1:
+        if not (0 <= failures <= n and 1 <= n < np.inf):
             raise InputError(
                 f"{failures} failures among {n} cases", remedy="Failures run from 0 to the cases, of 1 or more."
             )
@@ -116,16 +118,15 @@ class RiskPosterior:
     @cached_property
     def mean(self) -> float:
         """E[L+] = (B + sum of losses) / (n + 1), what conformal risk control compares with alpha."""
-        if self.atoms.scales is not None:
-            return self._moment_by_quadrature(1)
-        return self._average(self.atoms.values)
+        if self.atoms.scales is None:
+            return self._central(1, 0.0)
+        rough = float(self.atoms.values @ self.atoms.scales / self.atoms.scales.sum())
+        return rough + _moments_about(self.atoms, rough)[0]
 
     @cached_property
     def variance(self) -> float:
         """Var[L+] = (mean of w^2 - mu^2) / (n + 2), w the losses and the bound."""
-        if self.atoms.scales is not None:
-            return self._moment_by_quadrature(2)
-        return self._central(2) / (self.n + 2)
+        return self._second_and_third[0]
 
     @property
     def sd(self) -> float:
@@ -135,9 +136,8 @@ class RiskPosterior:
     @cached_property
     def skewness(self) -> float:
         """Third standardised moment: 2 m3 / ((n + 2)(n + 3)) over the cubed standard deviation; 0 for a point mass."""
-        if self.is_point:
-            return 0.0
-        return 2 * self._central(3) / ((self.n + 2) * (self.n + 3)) / self.variance**1.5
+        second, third = self._second_and_third
+        return 0.0 if self.is_point else third / second**1.5
 
     @property
     def is_point(self) -> bool:
@@ -146,25 +146,28 @@ class RiskPosterior:
 
     def cdf(self, x: ArrayLike) -> np.ndarray | float:
         """Pr(L+ <= x), of the shape of ``x``."""
-        return self._evaluate(x, lambda found: found.cdf, (0.0, 1.0))
+        return _shaped(self.curve(x).cdf, x)
 
     def sf(self, x: ArrayLike) -> np.ndarray | float:
         """Pr(L+ > x), with its own relative accuracy far in the tail."""
-        return self._evaluate(x, lambda found: found.sf, (1.0, 0.0))
+        return _shaped(self.curve(x).sf, x)
 
     def pdf(self, x: ArrayLike) -> np.ndarray | float:
-        """The density of L+, a B-spline of degree n - 1 with the losses and the bound as knots."""
-        if self.is_point:
-            return _shaped(np.where(np.asarray(x, float) == self.bound, np.inf, 0.0), x)
-        return self._evaluate(x, lambda found: found.pdf, (0.0, 0.0))
+        """The density of L+, a B-spline of degree n - 1 with the losses and the bound as knots.
 
-    def curve(self, x: np.ndarray) -> Distribution:
+        At an end of the support it is the limit from within, which is not zero if all losses are equal.
+        """
+        return _shaped(self.curve(x).pdf, x)
+
+    def curve(self, x: ArrayLike) -> Distribution:
         """Probability below, probability above and density at ``x`` (points,) for the price of one of them."""
-        points = np.asarray(x, dtype=float)
+        points = np.asarray(x, dtype=float).ravel()
+        if np.isnan(points).any():
+            raise InputError("a risk of nan was asked for")
         low, high = self.support
-        below = (points >= high).astype(float)
-        cdf, sf, pdf = below, 1 - below, np.zeros_like(below)
-        inside = (points > low) & (points < high)
+        cdf = (points >= high).astype(float)
+        pdf = np.select([points == high, points == low], self._density_at_ends[::-1], 0.0)
+        sf, inside = 1 - cdf, (points > low) & (points < high)
         if inside.any():
             found = self._at(points[inside])
             cdf[inside], sf[inside], pdf[inside] = found.cdf, found.sf, found.pdf
@@ -188,48 +191,48 @@ class RiskPosterior:
 
     def interval(self, level: float) -> Interval:
         """The equal-tailed interval of that probability."""
+        _check_level(level)
         low, high = self.quantile(np.array([(1 - level) / 2, (1 + level) / 2]))
         return Interval(float(low), float(high))
 
     @cached_property
     def mode(self) -> float:
-        """Where the density is highest; the density has one peak, being a B-spline."""
+        """Where the density is highest, the first such point; the density has one peak, being a B-spline."""
         low, high = self.support
         if self.is_point:
             return high
-        left, right = self.quantile(np.array([1e-6, 1 - 1e-6]))
-        peak = optimize.minimize_scalar(lambda x: -self.pdf(x), bounds=(left, right), options={"xatol": 1e-9 * high})
-        return float(low if self._falls_from_the_start() else peak.x)
+        ends = self.quantile(np.array([1e-6, 1 - 1e-6]))
+        peak = optimize.minimize_scalar(lambda x: -self.pdf(x), bounds=ends, options={"xatol": 1e-8 * self.sd})
+        places = np.array([low, float(peak.x), high])
+        return float(places[np.argmax(self.pdf(places))])
 
     def hpd(self, level: float) -> Interval:
         """The shortest interval of that probability, both ends free (the paper calls its one-sided bound HPD)."""
-        if self.is_point:
-            return Interval(self.bound, self.bound)
-        if self._falls_from_the_start():
-            return Interval(self.support[0], float(self.quantile(level)))
+        _check_level(level)
 
         def unevenness(below: float) -> float:
             left, right = self.pdf(self.quantile(np.array([below, min(below + level, 1.0)])))
             return left - right
 
-        below = optimize.brentq(unevenness, 0.0, 1 - level, xtol=1e-10)
-        low, high = self.quantile(np.array([below, below + level]))
+        below = 0.0
+        if not self.is_point and unevenness(0.0) < 0:
+            most = 1 - level
+            below = optimize.brentq(unevenness, 0.0, most, xtol=1e-10) if unevenness(most) > 0 else most
+        low, high = self.quantile(np.array([below, min(below + level, 1.0)]))
         return Interval(float(low), float(high))
 
-    def _falls_from_the_start(self) -> bool:
-        """Whether the smallest loss was seen n times, so that the density is highest there, and falls (or is flat)."""
-        return float(np.atleast_1d(self.atoms.counts)[0]) >= self.n
-
-    def _evaluate(self, x: ArrayLike, pick, outside: tuple[float, float]) -> np.ndarray | float:
-        points = np.asarray(x, dtype=float)
-        if np.isnan(points).any():
-            raise InputError("a risk of nan was asked for")
-        low, high = self.support
-        result = np.where(points >= high, outside[1], outside[0])
-        inside = (points > low) & (points < high)
-        if inside.any():
-            result[inside] = pick(self._at(points[inside]))
-        return _shaped(result, x)
+    @cached_property
+    def _density_at_ends(self) -> tuple[float, float]:
+        """The density's limits at both ends: not zero at an end that all weights but one share."""
+        if self.is_point:
+            return np.inf, np.inf
+        limits = []
+        for end in self.support:
+            there = self.atoms.values == end
+            weights = self.atoms.counts if self.atoms.scales is None else self.atoms.scales
+            others = weights[~there].sum() if self.atoms.counts[~there].sum() == 1 else np.inf
+            limits.append(float(weights[there].sum() / others / (self.support[1] - self.support[0])))
+        return limits[0], limits[1]
 
     def _at(self, points: np.ndarray) -> Distribution:
         if self.atoms.values.size == 2 and self.atoms.scales is None:
@@ -240,11 +243,11 @@ class RiskPosterior:
         """Two values only: L+ = low + (high - low) Beta(count of high, count of low)."""
         low, high = self.support
         below, above = self.atoms.counts
-        share = (points - low) / (high - low)
-        log_pdf = special.xlogy(above - 1, share) + special.xlog1py(below - 1, -share) - special.betaln(above, below)
+        share, rest = (points - low) / (high - low), (high - points) / (high - low)
+        log_pdf = special.xlogy(above - 1, share) + special.xlogy(below - 1, rest) - special.betaln(above, below)
         return Distribution(
             cdf=special.betainc(above, below, share),
-            sf=special.betaincc(above, below, share),
+            sf=special.betainc(below, above, rest),
             pdf=np.exp(log_pdf) / (high - low),
         )
 
@@ -267,45 +270,71 @@ class RiskPosterior:
             left, right = np.where(over, left, x), np.where(over, x, right)
             tail, goal = np.where(lower, found.cdf, found.sf), np.where(lower, levels, 1 - levels)
             with np.errstate(divide="ignore", invalid="ignore"):
-                step = np.log(tail / goal) * tail / found.pdf * np.where(lower, -1.0, 1.0)
+                scale = tail / found.pdf
+                step = np.log(tail / goal) * scale * np.where(lower, -1.0, 1.0)
             proposal = x + step
             outside = ~((proposal >= left) & (proposal <= right))
             new = np.where(outside, (left + right) / 2, proposal)
-            done = np.abs(new - x) <= 1e-13 * (high - low) + 1e-15 * np.abs(x)
+            # what is left after a step of Newton's is about its square, on the tail's own scale
+            close = np.where(outside, 1e-14 * self.sd, 1e-8 * np.fmin(scale, self.sd))
+            done = np.abs(new - x) <= close + 1e-15 * np.abs(x)
             x = new
             if done.all():
                 break
         return x
 
     def _guess(self, levels: np.ndarray) -> np.ndarray:
-        """Cornish and Fisher's expansion to the skewness, kept inside the support."""
+        """Quantiles of the shifted Gamma distribution (Pearson's type III) of the same three moments."""
         low, high = self.support
-        z = special.ndtri(levels)
-        x = self.mean + self.sd * (z + self.skewness * (z**2 - 1) / 6)
-        return np.where((x > low) & (x < high), x, (low + high) / 2)
+        shape = 4 / max(self.skewness**2, 1e-6)
+        levels, side = (levels, 1.0) if self.skewness >= 0 else (1 - levels, -1.0)
+        x = self.mean + side * self.sd * (special.gammaincinv(shape, levels) - shape) / np.sqrt(shape)
+        return np.where(x <= low, (low + self.mean) / 2, np.where(x >= high, (self.mean + high) / 2, x))
 
-    def _central(self, k: int) -> float:
-        """The k-th central moment of the n + 1 weighted values, k = 2 or 3."""
-        away = self.atoms.values - self.mean
-        moment = float(self._average(away**k))
-        if self.atoms.moments is None:
-            return moment
-        second, third, _ = self.atoms.moments.sum(axis=1)
-        inner = second if k == 2 else third + 3 * float((away * self.atoms.moments[0]).sum())
-        return moment + inner / (self.n + 1)
+    @cached_property
+    def _second_and_third(self) -> tuple[float, float]:
+        """Central moments of L+."""
+        if self.atoms.scales is not None:
+            return _moments_about(self.atoms, self.mean)[1:]
+        second, third = self._central(2, self.mean), self._central(3, self.mean)
+        return second / (self.n + 2), 2 * third / ((self.n + 2) * (self.n + 3))
 
-    def _average(self, values: np.ndarray) -> float:
-        return float((self.atoms.counts * values).sum() / self.atoms.counts.sum())
+    def _central(self, k: int, about: float) -> float:
+        """The k-th moment of the n + 1 weighted values."""
+        counts = self.atoms.counts
+        return float((counts * (self.atoms.values - about) ** k).sum() / counts.sum())
 
-    def _moment_by_quadrature(self, k: int) -> float:
-        """Mean (k = 1) or variance (k = 2) from the survival function, for weighted losses."""
-        low, high = self.support
-        nodes, weights = np.polynomial.legendre.leggauss(400)
-        x = low + (high - low) * (nodes + 1) / 2
-        tail = self.sf(x) * weights * (high - low) / 2
-        if k == 1:
-            return low + float(tail.sum())
-        return float((2 * (x - low) * tail).sum()) - (self.mean - low) ** 2
+
+def _moments_about(atoms: Atoms, about: float) -> tuple[float, float, float]:
+    """E[(A / S)^k], k = 1, 2, 3, for A = sum w (l - about) E, S = sum w E, under covariate shift.
+
+    1 / S^k = int t^(k-1) exp(-t S) dt / (k-1)!, under which A has cumulants (k-1)! sum (w (l - about) / (1 + t w))^k.
+    The trapezoid rule in v, t = exp(v - exp(-v)) over the number of weights, decays fast at both ends.
+    """
+    weights, away, total, v = atoms.scales, atoms.values - about, np.zeros(3), -5.0
+    log_mass = 0.0
+    while log_mass > -50 - 3 * np.log(weights.size):
+        t = np.exp(v - np.exp(-v)) / weights.size
+        part = weights * away / (1 + t * weights)
+        first, second, third = part.sum(), (part**2).sum(), (part**3).sum()
+        log_mass = -np.log1p(t * weights).sum()
+        moments = np.array([first, first**2 + second, first**3 + 3 * first * second + 2 * third])
+        total += _STRIDE * (1 + np.exp(-v)) * np.exp(log_mass) * t ** np.array([1, 2, 3]) * moments
+        v += _STRIDE
+    return float(total[0]), float(total[1]), float(total[2] / 2)
+
+
+def _check_counts(counts: np.ndarray) -> None:
+    bad = np.flatnonzero(~((counts >= 0) & (counts < np.inf) & (counts == np.floor(counts))))
+    if bad.size:
+        raise InputError(f"the count is {counts[bad[0]]:g}", row=int(bad[0]) + 1, remedy="Counts are whole numbers.")
+    if not counts.any():
+        raise InputError("there is no loss", remedy="At least one count has to be above 0.")
+
+
+def _check_level(level: float) -> None:
+    if not 0 < level <= 1:
+        raise InputError(f"an interval of probability {level} was asked for", remedy="It has to be above 0, up to 1.")
 
 
 def _check_weights(values: np.ndarray, weights: np.ndarray, test_weight: float) -> None:

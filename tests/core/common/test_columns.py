@@ -8,7 +8,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from core.common.columns import Marks, are_numbers, as_number, choose_marks, typed
+from core.common.columns import typed
+from core.common.marks import Marks, are_numbers, as_number, choose_marks
 
 PLAIN = Marks(".", "")
 STYLES = [(".", ","), (",", "."), (".", " "), (",", " "), (".", "'"), (",", "'"), (".", ""), (",", "")]

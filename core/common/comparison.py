@@ -16,12 +16,12 @@ class Figure:
     """One headline figure.
 
     ``paper`` is the paper's own, as printed, with its source; ``ours`` is what a run of this code measured, with a
-    95% interval from ``low`` to ``high``; ``exact`` is the value that the run estimates, where it is known. ``note``
-    says in one sentence why they differ, if they do.
+    95% interval from ``low`` to ``high``, or None where that takes data that cannot be had; ``exact`` is the value that
+    the run estimates, where it is known. ``note`` says in one sentence why they differ, if they do.
     """
 
     what: str
-    ours: float
+    ours: float | None
     low: float | None = None
     high: float | None = None
     exact: float | None = None
@@ -58,7 +58,7 @@ def as_frame(figures: Sequence[Figure]) -> pd.DataFrame:
     rows = [
         {
             "Figure": figure.what,
-            "Ours": _number(figure.ours, figure.unit),
+            "Ours": "cannot be measured" if figure.ours is None else _number(figure.ours, figure.unit),
             "95% interval": _interval(figure),
             "Paper": figure.paper or "not printed",
             "Exact": "" if figure.exact is None else _number(figure.exact, figure.unit),

@@ -14,7 +14,7 @@ from pyarrow import parquet
 from core.common.errors import InputError
 from core.common.reading import Limits, Reading, ReadOptions, check_size, check_unpacked, missing_notes, unique_names
 
-__all__ = ["read_parquet"]
+__all__ = ["frame_of_parquet", "read_parquet"]
 
 _EXACT = 2**53  # whole numbers below this one are all float64
 _CELL = 8  # bytes that a number takes
@@ -29,13 +29,19 @@ def read_parquet(data: bytes, options: ReadOptions, limits: Limits) -> tuple[pd.
     table = _whole(source.read)
     check_unpacked(sum(_whole(lambda column=column: _unfolded(column)) for column in table.columns), limits)
     names, notes = unique_names(table.column_names)
-    series = [_whole(lambda column=column: _series(column, options.missing)) for column in table.columns]
-    frame = pd.DataFrame(dict(enumerate(series)), copy=False)
-    frame.columns = pd.Index(names, dtype=object)
+    frame = frame_of_parquet(table, names, options.missing)
     missing = tuple(int(n) for n in frame.isna().sum())
     empty = (f"Column {name!r} is empty." for name, n in zip(names, missing, strict=True) if n == len(frame))
     said = (*notes, *empty, *missing_notes(names, missing))
     return frame, Reading(format="Parquet", rows=len(frame), columns=names, missing=missing, notes=said)
+
+
+def frame_of_parquet(table: pa.Table, names: tuple[str, ...], missing: tuple[str, ...] = ()) -> pd.DataFrame:
+    """The columns as a frame with these names; InputError if one turns out to be damaged."""
+    series = [_whole(lambda column=column: _series(column, missing)) for column in table.columns]
+    frame = pd.DataFrame(dict(enumerate(series)), copy=False)
+    frame.columns = pd.Index(names, dtype=object)
+    return frame
 
 
 def _whole(read: Callable[[], T]) -> T:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -42,6 +43,16 @@ class Table:
     reading: Reading
     options: ReadOptions = field(default_factory=ReadOptions)
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns' names, in the file's order."""
+        return self.reading.columns
+
+    def select(self, columns: Sequence[str]) -> Table:
+        """This table itself, once all of ``columns`` are known to be there; a lazy table reads them here."""
+        self.require(*columns)
+        return self
+
     def code(self) -> str:
         """The Python expression that reads this file again in the same way."""
         usual = ReadOptions()
@@ -69,23 +80,19 @@ class Table:
     def text(self, column: str) -> np.ndarray:
         """The column as text (n,), whole numbers without a point; a missing cell is the empty text."""
         self.require(column)
-        series = self.frame[column]
-        if pd.api.types.is_float_dtype(series):
-            values = series.to_numpy(dtype=float)
-            known = values[~np.isnan(values)]
-            if (np.abs(known) <= _EXACT).all() and (known == np.trunc(known)).all():
-                series = series.astype("Int64")
-        return np.where(series.isna(), "", series.astype(str)).astype(object)
+        return _as_text(self.frame[column])
 
     def labels(self, column: str) -> tuple[np.ndarray, tuple[str, ...]]:
         """The column's classes: the place (n,) of each row's class among them, and their names in sorted order.
 
         InputError names the first row without one.
         """
-        cells = self.text(column)
-        _refuse(cells == "", column, "the class is missing", "Fill it in or remove the row.")
-        names, places = np.unique(cells.astype(str), return_inverse=True)
-        return places, tuple(names.tolist())
+        self.require(column)
+        codes, values = pd.factorize(self.frame[column])  # each different value is made text once only
+        cells = np.append(_as_text(pd.Series(values)), "").astype(str)
+        _refuse((cells == "")[codes], column, "the class is missing", "Fill it in or remove the row.")
+        names, places = np.unique(cells[:-1], return_inverse=True)
+        return places[codes], tuple(names.tolist())
 
     def binary(self, column: str) -> np.ndarray:
         """The column as truth values (n,): 1, true or yes, and 0, false or no, in any case of letters.
@@ -212,6 +219,16 @@ def _check(options: ReadOptions) -> None:
         )
     if thousands and thousands == decimal:
         raise InputError(f"{decimal!r} is both decimal and thousands mark", remedy="Change one of the two.")
+
+
+def _as_text(series: pd.Series) -> np.ndarray:
+    """Cells as text (n,), whole numbers without a point, missing ones empty."""
+    if pd.api.types.is_float_dtype(series):
+        values = series.to_numpy(dtype=float)
+        known = values[~np.isnan(values)]
+        if (np.abs(known) <= _EXACT).all() and (known == np.trunc(known)).all():
+            series = series.astype("Int64")
+    return np.where(series.isna(), "", series.astype(str)).astype(object)
 
 
 def _refuse(bad: np.ndarray, column: str, what: str, remedy: str) -> None:

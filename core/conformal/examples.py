@@ -7,36 +7,21 @@ second or third), because scikit-learn's digits come ordered by writer and halve
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from core.common.examples import DATA, Example
 from core.conformal.surrogate import SEED, draw_stand_in
 
-__all__ = ["EXAMPLES", "FOLDER", "Example", "write"]
+__all__ = ["EXAMPLES", "FOLDER", "write"]
 
-FOLDER = Path(__file__).parents[2] / "data" / "conformal"
+FOLDER = DATA / "conformal"
 
 _LAMBDAS = range(50, 101, 2)  # per cent
 _CODE_LENGTH = 4
 _STAND_IN_ROWS, _STAND_IN_NEW = 600, 100
-
-
-@dataclass(frozen=True, kw_only=True)
-class Example:
-    """One bundled file: its form (``task``), where it lies, and one sentence on what its rows are.
-
-    ``new_rows`` is a file of rows without truth for which predictions are wanted, where there is one.
-    """
-
-    key: str
-    title: str
-    task: str
-    path: Path
-    sentence: str
-    new_rows: Path | None = None
 
 
 EXAMPLES: tuple[Example, ...] = (

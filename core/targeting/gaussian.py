@@ -22,6 +22,7 @@ __all__ = [
     "gain_from_access",
     "gain_from_prediction",
     "needed_capacity",
+    "r2_of_area",
     "screened_share",
     "value",
 ]
@@ -88,6 +89,17 @@ def area_under_curve(beta: float, r2: float) -> float:
     density = np.exp(-a * a / 2) / np.sqrt(2 * np.pi)
     area = float((9 * weights * density * value(special.ndtr(a), beta, r2)).sum())
     return (area - beta / 2) / (1 - beta)
+
+
+def r2_of_area(beta: float, area: float) -> float:
+    """The R2 at which the Gaussian model has this area under the ROC curve; 0 for an area of a half or less.
+
+    >>> round(r2_of_area(0.15, 0.69953966), 6)
+    0.15
+    """
+    if area <= 0.5 or np.isnan(area):
+        return 0.0
+    return float(optimize.brentq(lambda r2: area_under_curve(beta, r2) - min(area, 1 - 1e-9), 0.0, 1.0, xtol=1e-10))
 
 
 def _both_below(a: np.ndarray, b: np.ndarray, rho: np.ndarray) -> np.ndarray:

@@ -12,11 +12,11 @@ from core.common.memo import Memo
 __all__ = ["remembered"]
 
 Value = TypeVar("Value")
-_MOST = 16
+_MOST, _MOST_BYTES = 16, 400_000_000
 
 
 def remembered(key: tuple, compute: Callable[[], Value]) -> Value:
     """The value of ``key`` (names, settings, and the file's fingerprint), computed if this session has not yet."""
-    memo = st.session_state.setdefault("laurel-memo", Memo(most=_MOST))
+    memo = st.session_state.setdefault("laurel-memo", Memo(most=_MOST, most_bytes=_MOST_BYTES))
     with st.spinner("Computing", show_time=True):
         return memo.get(key, compute)

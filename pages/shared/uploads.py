@@ -10,15 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Protocol
 
 import streamlit as st
 
 from core.common.errors import InputError
+from core.common.examples import Example
 from core.common.tables import ReadOptions, Table, read_table
 from core.common.text import count, markdown
 
-__all__ = ["Bundled", "upload"]
+__all__ = ["upload"]
 
 LIMIT_MB = 200
 TYPES = ("csv", "tsv", "txt", "gz", "parquet", "xlsx")
@@ -27,15 +27,6 @@ _SEPARATORS = {_DETECT: None, "comma ,": ",", "semicolon ;": ";", "tab": "\t", "
 _DECIMALS = {_DETECT: None, "point .": ".", "comma ,": ","}
 _THOUSANDS = {_DETECT: None, "none": "", "comma ,": ",", "point .": ".", "space": " ", "apostrophe '": "'"}
 _ENCODINGS = {_DETECT: None, "UTF-8": "utf-8", "Windows / Latin-1": "cp1252", "UTF-16": "utf-16"}
-
-
-class Bundled(Protocol):
-    """A real file that comes with the app: what it is, and where; ``new_rows`` is one without the truth, or None."""
-
-    title: str
-    path: Path
-    sentence: str
-    new_rows: Path | None
 
 
 @dataclass(frozen=True)
@@ -49,7 +40,7 @@ class _Held:
 def upload(
     name: str,
     *,
-    examples: Sequence[Bundled],
+    examples: Sequence[Example],
     template: bytes,
     hint: str,
     start: bool = True,

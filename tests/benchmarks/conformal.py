@@ -6,18 +6,16 @@
 from __future__ import annotations
 
 import importlib.util
-import platform
 import statistics
-import sys
 import time
 import tracemalloc
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from beside import HERE, Row, compare, page, short_time
 
 from core.conformal.multilabel import miss_path, miss_table, positives
 from core.conformal.quadrature import RiskPosterior
@@ -25,43 +23,7 @@ from core.conformal.ranks import kth_smallest, split_conformal_rank
 from core.conformal.risk_control import choose
 from core.conformal.rules import rule
 
-HERE = Path(__file__).parent
 RUNS = 5
-
-
-@dataclass(frozen=True)
-class Row:
-    """One comparison: seconds and result of both, the peer's result as text."""
-
-    task: str
-    peer: str
-    ours_seconds: float
-    peer_seconds: float
-    ours: str
-    theirs: str
-
-    @property
-    def line(self) -> str:
-        ratio = self.peer_seconds / self.ours_seconds
-        return (
-            f"| {self.task} | {self.peer} | {_time(self.ours_seconds)} | {_time(self.peer_seconds)} | "
-            f"**{ratio:,.1f}** | {self.ours} | {self.theirs} |"
-        )
-
-
-def compare(task: str, peer: str, ours: Callable[[], Any], theirs: Callable[[], Any], runs: int = RUNS) -> Row:
-    """Run both in turn, ours first, and take medians."""
-    ours_seconds, peer_seconds = [], []
-    for _ in range(runs):
-        for work, seconds in ((ours, ours_seconds), (theirs, peer_seconds)):
-            start = time.perf_counter()
-            result = work()
-            seconds.append(time.perf_counter() - start)
-            if work is ours:
-                mine = result
-    print(task, peer, statistics.median(ours_seconds), statistics.median(peer_seconds), file=sys.stderr)
-    medians = statistics.median(ours_seconds), statistics.median(peer_seconds)
-    return Row(task, peer, *medians, _short(mine), _short(result))
 
 
 def scores_rows() -> list[Row]:
@@ -177,7 +139,7 @@ def own_lines() -> list[str]:
         RiskPosterior.from_losses(losses).quantile(0.95)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        lines.append(f"| {n:,} | {_time(statistics.median(seconds))} | {peak / losses.nbytes:.2f} x the input |")
+        lines.append(f"| {n:,} | {short_time(statistics.median(seconds))} | {peak / losses.nbytes:.2f} x the input |")
     return lines
 
 
@@ -185,14 +147,6 @@ def main() -> None:
     """Run all and write the table."""
     warnings.simplefilter("ignore")
     rows = [*scores_rows(), *posterior_rows(), *multilabel_rows()]
-    head = [
-        "# Conformal prediction beside its peers",
-        "",
-        f"`make bench`, {time.strftime('%Y-%m-%d')}, Python {platform.python_version()}, 2 cores; medians of runs.",
-        "",
-        "| task | peer | Laurel | peer's time | times faster | Laurel's answer | peer's answer |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
-    ]
     notes = [
         "",
         "Where the answers differ: crepes indexes the scores by a float rank and takes one order statistic too many "
@@ -201,7 +155,7 @@ def main() -> None:
         "## The exact 95% bound of the risk, without a peer",
         "",
     ]
-    text = "\n".join([*head, *(row.line for row in rows), *notes, *own_lines(), ""])
+    text = page("Conformal prediction beside its peers", rows, [*notes, *own_lines()])
     (HERE / "conformal.md").write_text(text, encoding="utf-8")
     print(text)
 
@@ -222,14 +176,6 @@ def _torchcp_quantile() -> Callable:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.calculate_conformal_value
-
-
-def _time(seconds: float) -> str:
-    return f"{seconds * 1000:,.1f} ms" if seconds < 1 else f"{seconds:,.2f} s"
-
-
-def _short(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float | int) else str(value)
 
 
 if __name__ == "__main__":

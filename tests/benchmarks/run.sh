@@ -10,3 +10,4 @@ if [ ! -f .venv-bench/.ready ]; then
     touch .venv-bench/.ready
 fi
 PYTHONPATH=. .venv-bench/bin/python tests/benchmarks/conformal.py
+PYTHONPATH=. .venv-bench/bin/python tests/benchmarks/targeting.py

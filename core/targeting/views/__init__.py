@@ -1,0 +1,1 @@
+"""What the page shows, one module a picture: its settings, its figure, its View."""

@@ -72,6 +72,7 @@ PAPERS: tuple[Paper, ...] = (
         question="Should the next euro buy a better prediction or more places to help?",
         shows="Who is reached at a given capacity, on a register, and what one more place or a better model is worth.",
         icon=":material/groups:",
+        built=True,
     ),
     Paper(
         key="masked_diffusion",

@@ -48,7 +48,7 @@ def finish(figure: go.Figure, *, x: str, y: str, height: int = 420) -> go.Figure
     figure.update_layout(
         template=_TEMPLATE,
         height=height,
-        margin={"l": 10, "r": 10, "t": 30, "b": 10},
+        margin={"l": 10, "r": 24, "t": 30, "b": 10},
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": _SMALL}},
         hovermode="closest",
         uirevision="keep",

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Collection
 
-__all__ = ["count", "markdown", "number", "percent", "plotly", "short"]
+__all__ = ["count", "markdown", "number", "percent", "plotly", "short", "whole"]
 
 _MARKDOWN = re.compile(r"([\\`*_~$\[\]():#<>|!{}+&^=-])")
 _LIST = re.compile(r"^([0-9]{1,9})\.")  # "1. May" would begin a numbered list
@@ -57,6 +57,15 @@ def number(value: float, digits: int = 3) -> str:
     text = f"{value:,.{max(0, digits - 1 - size)}f}"
     text = text.replace(",", "") if len(text.lstrip("-").partition(".")[0]) == len("9,999") else text
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def whole(value: float) -> str:
+    """A number of people or things that may be an average: whole from 10 up.
+
+    >>> whole(89.1), whole(4.25), whole(12345.6)
+    ('89', '4.2', '12,346')
+    """
+    return number(round(value), 15) if 10 <= abs(value) < math.inf else number(value, 2)
 
 
 def percent(share: float, digits: int = 1) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
+from core.common.errors import InputError
 from core.common.settings import decimal, whole
 
 __all__ = [
     "access_step",
     "alpha",
     "beta",
+    "check_steps",
     "people",
     "place_cost",
     "prediction_cost",
@@ -17,6 +19,23 @@ __all__ = [
     "r2",
     "target",
 ]
+
+
+class Stepped(Protocol):
+    """Settings with a place to stand on and two steps from there."""
+
+    alpha: float
+    r2: float
+    access_step: float
+    prediction_step: float
+
+
+def check_steps(settings: Stepped) -> None:
+    """InputError if a step leads above 100%: no step is cut short in silence."""
+    if settings.alpha + settings.access_step > 1:
+        raise InputError("capacity would rise above 100%", remedy="Choose a smaller step or capacity.")
+    if settings.r2 + settings.prediction_step > 1:
+        raise InputError("R² would rise above 1", remedy="Choose a smaller step or R².")
 
 
 def alpha() -> Any:

@@ -53,7 +53,7 @@ class _Simulated:
     def __init__(self) -> None:
         self._overheads: list[list[float]] = []
         self._variances: list[float] = []
-        self._gains: dict[float, list[tuple[float, float]]] = {0.0: [], 0.15: [], 0.9 - _STEP: []}
+        self._gains: dict[float, list[tuple[float, float]]] = {0.0: [], 0.15: [], 0.9: []}
 
     def add(self, rng: np.random.Generator) -> None:
         """Draw one more register of each kind."""

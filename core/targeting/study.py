@@ -88,6 +88,14 @@ class Study:
         sign = 1.0 if self.score.low_is_worst == self.people.low_target_is_worst else -1.0
         return forecast(self.people.target, sign * self.score.value, self.people.worst_off.weight)
 
+    @property
+    def theory_r2(self) -> float | None:
+        """The squared correlation with which the Gaussian model is set beside the score; None if it tells nothing."""
+        try:
+            return self.forecast.correlation2
+        except InputError:
+            return None
+
     @cached_property
     def better(self) -> Mapping[str, Curve]:
         """The curve after the step in prediction, by lever."""

@@ -24,7 +24,7 @@ def answer(page: Page, name: str):
 def test_the_home_page_leads_to_the_paper(page: Page, laurel: str):
     page.goto(laurel)
     expect(page.get_by_role("heading", name="Laurel", exact=True)).to_be_visible()
-    expect(page.get_by_text("Not built yet")).to_have_count(10)
+    expect(page.get_by_text("Not built yet")).to_have_count(9)
     page.get_by_role("link", name="Open Conformal prediction").click()
     expect(page.get_by_role("heading", name="How sure can we be")).to_be_visible()
     chart(page, "posterior")

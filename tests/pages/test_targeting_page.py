@@ -88,7 +88,7 @@ def test_every_picture_of_the_real_register_draws(picture):
 
 def test_a_register_with_a_score_needs_no_click():
     shown = text(upload(register()))
-    assert re.search(r"Screening 10% \(40 people\) by score reaches \d", shown)
+    assert re.search(r"Screening 10% \(40 people\) by score reaches \*\*\d", shown)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.common.errors import InputError
 from core.common.settings import Settings
 from core.common.template import BLUE, GREY, ORANGE, VERMILION, finish
 from core.common.text import number
@@ -35,8 +34,7 @@ class LeversSettings(Settings):
 
 def levers_view(settings: LeversSettings) -> View:
     """PAR by capacity under both levers."""
-    if settings.alpha + settings.access_step > 1 or settings.r2 + settings.prediction_step > 1:
-        raise InputError("a step leads above 100%", remedy="Choose smaller steps.")
+    asked.check_steps(settings)
     asked_for = min(settings.r2 + settings.prediction_step, 1.0)
     after = float(
         np.minimum(r2_after_shrinking(settings.r2, residual_shrinkage(settings.r2, settings.prediction_step)), 1)

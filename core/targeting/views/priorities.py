@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.common.errors import InputError
 from core.common.settings import Settings
 from core.common.template import BLUE, ORANGE, VERMILION, finish
 from core.common.text import number, percent
@@ -44,8 +43,7 @@ class PrioritiesSettings(Settings):
 
 def priorities_view(settings: PrioritiesSettings) -> View:
     """A map of PAR, where it is even, and where the prices make it even."""
-    if settings.alpha + settings.access_step > 1 or settings.r2 + settings.prediction_step > 1:
-        raise InputError("a step leads above 100%", remedy="Choose smaller steps.")
+    asked.check_steps(settings)
     alpha, r2 = _axes(settings)
     par, reached = par_map(alpha, r2, settings)
     here = float(_par(np.float64(settings.alpha), np.float64(settings.r2), settings))

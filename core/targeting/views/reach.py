@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.common.errors import InputError
 from core.common.settings import Settings
 from core.common.template import BLUE, GREEN, GREY, ORANGE, VERMILION, finish
 from core.common.text import count, number, percent
@@ -34,13 +33,6 @@ class ReachSettings(Settings):
     place_cost: float = asked.place_cost()
     prediction_cost: float = asked.prediction_cost()
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.alpha + self.access_step > 1:
-            raise InputError("capacity would rise above 100%", remedy="Choose a smaller step or capacity.")
-        if self.r2 + self.prediction_step > 1:
-            raise InputError("R² would rise above 1", remedy="Choose a smaller step or R².")
-
 
 @dataclass(frozen=True)
 class _Found:
@@ -55,6 +47,7 @@ class _Found:
 
 def reach_view(settings: ReachSettings) -> View:
     """The share reached at every capacity, now and after the step in prediction, with both steps marked."""
+    asked.check_steps(settings)
     found = _found(settings)
     curves = _curves(settings)
     return View(

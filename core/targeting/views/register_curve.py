@@ -69,11 +69,16 @@ def _notes(study: Study) -> tuple[str, ...]:
 
 
 def _warnings(study: Study) -> tuple[str, ...]:
-    backwards = [name for name, curve in study.curves.items() if curve.area < 0.5]
-    if not backwards:
-        return ()
-    named = ", ".join(map(markdown, backwards))
-    return (f"Worse than chance: {named}. If a low score means worse off, say so on the left.",)
+    backwards = [name for name, curve in study.curves.items() if curve.area < 0.5 - 1e-9]
+    level = [name for name in study.curves if np.ptp(study.people.scores[name].value) == 0]
+    return tuple(
+        f"{what}: {', '.join(map(markdown, names))}. {remedy}"
+        for what, names, remedy in (
+            ("Worse than chance", backwards, "If a low score means worse off, say so on the left."),
+            ("The same for everybody", level, "People are drawn by lot."),
+        )
+        if names
+    )
 
 
 def _summary(study: Study) -> pd.DataFrame:
@@ -116,10 +121,9 @@ def _figure(study: Study) -> go.Figure:
         labels.append(short(plotly(name), 30, labels))
         line = {"color": colours[place % len(colours)], "width": 2.5 if place == 0 else 1.5}
         figure.add_scatter(x=alpha, y=study.curves[name].reached, mode="lines", line=line, name=labels[-1])
-    theory = value(alpha, beta, max(study.forecast.correlation2, 0.0))
-    figure.add_scatter(
-        x=alpha, y=theory, mode="lines", line={"color": BLUE, "dash": "dot", "width": 1.5}, name="theory at this R²"
-    )
+    if (r2 := study.theory_r2) is not None:
+        dots = {"color": BLUE, "dash": "dot", "width": 1.5}
+        figure.add_scatter(x=alpha, y=value(alpha, beta, r2), mode="lines", line=dots, name="theory at this R²")
     best = {"color": GREY, "dash": "dash", "width": 1.5}
     figure.add_scatter(x=[0, beta, 1], y=[0, 1, 1], mode="lines", line=best, name="best possible")
     figure.add_scatter(x=[0, 1], y=[0, 1], mode="lines", line={"color": GREY, "width": 1}, name="by lot")

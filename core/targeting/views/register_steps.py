@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from core.common.template import BLUE, GREEN, GREY, ORANGE, finish
-from core.common.text import count, number, percent
+from core.common.text import count, number, percent, whole
 from core.common.view import View
 from core.targeting.improvement import LEVERS
 from core.targeting.privacy import small
@@ -81,7 +83,7 @@ def _verdict(study: Study) -> str:
 
 
 def _people(study: Study, share: Estimate) -> str:
-    low, value, high = (number(max(part, 0.0) * study.worst_people) for part in (share.low, share.value, share.high))
+    low, value, high = (whole(max(part, 0.0) * study.worst_people) for part in (share.low, share.value, share.high))
     if small(share.value * study.worst_people, study.settings.smallest):
         return f"fewer than {study.settings.smallest} people"
     return f"{value} people (90%: {low} to {high})"
@@ -122,7 +124,9 @@ def _summary(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "Step": table["step"],
-            "Further worst-off people": [_interval(*row) for row in table[["people_found", "low", "high"]].to_numpy()],
+            "Further worst-off people": [
+                _interval(*row, words=whole) for row in table[["people_found", "low", "high"]].to_numpy()
+            ],
             "Cost": [number(cost) for cost in table["cost"]],
             "Cost of each person found": [
                 _interval(*row)
@@ -132,8 +136,8 @@ def _summary(table: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _interval(value: float, low: float, high: float) -> str:
-    return "too few to show" if np.isnan(value) else f"{number(value)} ({number(low)} to {number(high)})"
+def _interval(value: float, low: float, high: float, words: Callable[[float], str] = number) -> str:
+    return "too few to show" if np.isnan(value) else f"{words(value)} ({words(low)} to {words(high)})"
 
 
 def _notes(study: Study) -> tuple[str, ...]:

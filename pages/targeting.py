@@ -24,9 +24,9 @@ VIEWS = {
     "Who is reached?": (ReachSettings, reach_view, "reach"),
     "Places or prediction?": (PrioritiesSettings, priorities_view, "priorities"),
     "First and last mile": (MilesSettings, miles_view, "miles"),
-    "How many places are enough?": (CapacitySettings, capacity_view, "capacity"),
+    "How many places?": (CapacitySettings, capacity_view, "capacity"),
     "Who is screened?": (ScreenedSettings, screened_view, "screened"),
-    "Two ways to predict better": (LeversSettings, levers_view, "levers"),
+    "Two levers": (LeversSettings, levers_view, "levers"),
 }
 
 

@@ -58,7 +58,7 @@ def as_frame(figures: Sequence[Figure]) -> pd.DataFrame:
     rows = [
         {
             "Figure": figure.what,
-            "Ours": "cannot be measured" if figure.ours is None else _number(figure.ours, figure.unit),
+            "Ours": "not here" if figure.ours is None else _number(figure.ours, figure.unit),
             "95% interval": _interval(figure),
             "Paper": figure.paper or "not printed",
             "Exact": "" if figure.exact is None else _number(figure.exact, figure.unit),

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from core.common.errors import InputError
 from core.common.settings import decimal, whole
+from core.targeting.levers import ROUNDING
 
 __all__ = [
     "access_step",
@@ -32,9 +33,9 @@ class Stepped(Protocol):
 
 def check_steps(settings: Stepped) -> None:
     """InputError if a step leads above 100%: no step is cut short in silence."""
-    if settings.alpha + settings.access_step > 1:
+    if settings.alpha + settings.access_step > 1 + ROUNDING:
         raise InputError("capacity would rise above 100%", remedy="Choose a smaller step or capacity.")
-    if settings.r2 + settings.prediction_step > 1:
+    if settings.r2 + settings.prediction_step > 1 + ROUNDING:
         raise InputError("R² would rise above 1", remedy="Choose a smaller step or R².")
 
 

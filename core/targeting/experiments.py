@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from scipy import optimize
 
 from core.common.comparison import Figure
 from core.common.progress import Snapshot
 from core.common.tables import read_path
 from core.targeting.examples import FEATURES, FOLDER
+from core.targeting.gains import gains
 from core.targeting.gaussian import needed_capacity, value
 from core.targeting.improvement import Forecast, forecast, improved
 from core.targeting.levers import local_ratio, ratio, small_capacity_bound
@@ -25,9 +27,9 @@ from core.targeting.study import StudySettings, study
 __all__ = ["TRIALS", "headline"]
 
 TRIALS = 1_000
-_PEOPLE, _CHUNK = 4_000, 50
+_PEOPLE, _CHUNK = 20_000, 20
 _BETAS = (0.05, 0.10, 0.15, 0.20, 0.25, 0.30)
-_TARGET, _R2, _STEP = 0.75, 0.15, 0.1
+_TARGET, _R2, _STEP, _LEVEL = 0.75, 0.15, 0.1, 0.95
 _VARIANCE = 34.81  # months^2, of the residuals of the paper's model
 _SECTION = "arXiv 2501.19334"
 _MODEL = "The Gaussian model gives other figures than the German register: there the model ranks the worst-off better "
@@ -36,13 +38,13 @@ _MICRODATA = "Needs the German register, which may not leave its research data c
 
 
 def headline(seed: int) -> Iterator[Snapshot[tuple[Figure, ...]]]:
-    """All figures; 1,000 simulated registers of 4,000 people check the theory, one public register the method."""
+    """All figures; 1,000 simulated registers of 20,000 people check the theory, one public register the method."""
     simulated = _Simulated()
     for done in range(0, TRIALS, _CHUNK):
         for trial in range(done, done + _CHUNK):
             simulated.add(np.random.default_rng([seed, trial]))
         yield Snapshot(step=done + _CHUNK, total=TRIALS + 2, result=simulated.figures())
-    theory = simulated.figures() + _regimes() + _bounds()
+    theory = simulated.figures() + _crossings() + _regimes() + _bounds()
     yield Snapshot(step=TRIALS + 1, total=TRIALS + 2, result=theory)
     yield Snapshot(step=TRIALS + 2, total=TRIALS + 2, result=theory + _public_register(seed) + _papers_alone())
 
@@ -65,8 +67,8 @@ class _Simulated:
         better = next(improved(given, _STEP, "residuals", rng))
         residual = np.mean((given.target - given.value) ** 2)
         self._variances.append(float(np.mean((given.target - better) ** 2) / residual * _VARIANCE))
-        for r2, gains in self._gains.items():
-            gains.append(_gains(r2, rng))
+        for r2, drawn in self._gains.items():
+            drawn.append(_gains(r2, rng))
 
     def figures(self) -> tuple[Figure, ...]:
         """What the registers so far give, with 95% intervals of the mean."""
@@ -89,7 +91,7 @@ class _Simulated:
                 note="Exactly 34.81 x .75 / .85 = 30.715 for R2 = .15; the paper's R2 is rounded.",
             )
         )
-        return (*found, *(_par(r2, np.array(gains)) for r2, gains in self._gains.items()))
+        return (*found, *(_par(r2, np.array(drawn)) for r2, drawn in self._gains.items()))
 
 
 def _gains(r2: float, rng: np.random.Generator) -> tuple[float, float]:
@@ -108,11 +110,11 @@ def _mean(values: np.ndarray) -> dict[str, float]:
     return {"ours": mean, "low": mean - margin, "high": mean + margin}
 
 
-def _par(r2: float, gains: np.ndarray) -> Figure:
+def _par(r2: float, drawn: np.ndarray) -> Figure:
     """The ratio of both mean gains, with the interval of the delta method."""
-    access, prediction = gains.mean(axis=0)
+    access, prediction = drawn.mean(axis=0)
     par = access / prediction
-    margin = 1.96 * float(np.std(gains[:, 0] - par * gains[:, 1], ddof=1)) / abs(prediction) / np.sqrt(len(gains))
+    margin = 1.96 * float(np.std(drawn[:, 0] - par * drawn[:, 1], ddof=1)) / abs(prediction) / np.sqrt(len(drawn))
     said = {0.0: "below 1 (figure 3)", 0.15: "above 1 (figure 3)"}.get(r2, "near 1 beyond alpha = beta (figure 3)")
     return Figure(
         what=f"PAR at alpha = beta = .15 for steps of .1, R2 = {r2:.2g}",
@@ -121,6 +123,18 @@ def _par(r2: float, gains: np.ndarray) -> Figure:
         high=float(par) + margin,
         exact=float(ratio(0.15, 0.15, r2, _STEP, _STEP)),
         paper=said,
+    )
+
+
+def _crossings() -> tuple[Figure, ...]:
+    """The capacity from which a first prediction is worth more than places: PAR = 1 at R2 = 0."""
+    return tuple(
+        Figure(
+            what=f"Capacity at which PAR = 1 for steps of .1, R2 = 0, beta = {beta:.2f}",
+            ours=float(optimize.brentq(lambda alpha, beta=beta: ratio(alpha, beta, 0.0, _STEP, _STEP) - 1, 0.01, 0.5)),
+            paper="below 1 from alpha = 0.1 on, large at small alpha (figure 3, German register)",
+        )
+        for beta in (0.05, 0.15, 0.25)
     )
 
 
@@ -136,6 +150,7 @@ def _regimes() -> tuple[Figure, ...]:
             ours=float(alpha[first.argmax()]),
             exact=0.5,
             paper="alpha = 0.5 (theorem 3.2, figure 4)",
+            note="For a step of .001 in R2; the capacity moves to 0.5 as the step shrinks.",
         ),
         Figure(
             what="Last mile: capacity at which prediction gains most as R2 nears 1, beta = .15",
@@ -192,7 +207,7 @@ def _public_register(seed: int) -> tuple[Figure, ...]:
     )
     where = "US unemployment spells, "
     simple, full = (found.curves[name].at(0.15) for name in ("tree model", "linear model"))
-    overhead = found.needed_capacity(_TARGET)
+    overhead = found.needed_capacity(_TARGET, _LEVEL)
     beta = found.people.worst_off.beta
     figures = [
         Figure(
@@ -207,7 +222,6 @@ def _public_register(seed: int) -> tuple[Figure, ...]:
             low=overhead.low - beta,
             high=overhead.high - beta,
             paper="about 0.25 (German register)",
-            note="The interval holds 90%.",
         ),
         Figure(
             what=where + "share of the value that a tree of depth 4 loses",
@@ -219,7 +233,8 @@ def _public_register(seed: int) -> tuple[Figure, ...]:
     ]
     names = {"residuals": "the paper's lever", "calibrated": "the calibrated lever"}
     for lever, words in names.items():
-        par = found.gains[lever].ratio
+        steps, prices = found.settings.steps, found.settings.prices(found.total_people)
+        par = gains(found.now, found.better[lever], steps, prices, _LEVEL).ratio
         figures.append(
             Figure(
                 what=f"{where}PAR at alpha = .1, beta = .15, steps of .1, {words}",
@@ -229,7 +244,7 @@ def _public_register(seed: int) -> tuple[Figure, ...]:
                 exact=None,
                 paper="above 1 (German register, figure 3)",
                 note="On a skewed outcome the paper's lever leaks each person's own truth into the ranking and credits "
-                "prediction too much; the interval holds 90%.",
+                "prediction too much.",
             )
         )
     return tuple(figures) + _german_like(seed)

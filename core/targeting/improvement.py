@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.common.errors import InputError
-from core.targeting.levers import residual_shrinkage
+from core.targeting.levers import ROUNDING, residual_shrinkage
 
 __all__ = ["LEVERS", "Forecast", "forecast", "improved"]
 
@@ -90,9 +90,9 @@ def improved(given: Forecast, step: float, lever: str, rng: np.random.Generator)
     if lever == "residuals":
         yield given.value + residual_shrinkage(given.r2, step) * error
         return
-    if given.r2 + step > 1:
+    if given.r2 + step > 1 + ROUNDING:
         raise InputError(f"R2 cannot rise by {step:g} from {given.r2:g}", remedy="Choose a smaller step.")
-    k = step / (1 - given.r2)
+    k = min(step / (1 - given.r2), 1.0)  # a step to 1 may come out above it by rounding
     spread = np.sqrt(k * (1 - k) * np.average(error**2, weights=given.weight))
     informed = given.value + k * error
     for draw in range(int(np.clip(_ENOUGH // error.size, 1, _MOST_DRAWS))):

@@ -19,6 +19,7 @@ from core.common.errors import InputError
 from core.targeting.gaussian import value
 
 __all__ = [
+    "ROUNDING",
     "access_is_better",
     "even_r2",
     "local_ratio",
@@ -28,6 +29,8 @@ __all__ = [
     "residual_shrinkage",
     "small_capacity_bound",
 ]
+
+ROUNDING = 1e-12  # sums of shares may exceed 1 by so much
 
 
 def ratio(alpha: ArrayLike, beta: ArrayLike, r2: ArrayLike, access_step: float, prediction_step: float) -> np.ndarray:
@@ -77,9 +80,9 @@ def residual_shrinkage(r2: float, step: float) -> float:
 
     InputError if R2 would rise above 1.
     """
-    if r2 + step > 1:
+    if r2 + step > 1 + ROUNDING:
         raise InputError(f"R2 cannot rise by {step:g} from {r2:g}", remedy="Choose a smaller step.")
-    return float(1 - np.sqrt(1 - step / (1 - r2)))
+    return float(1 - np.sqrt(max(1 - step / (1 - r2), 0.0)))
 
 
 def r2_after_shrinking(r2: ArrayLike, shrinkage: ArrayLike) -> np.ndarray:
@@ -117,6 +120,6 @@ def _ratio_to(alpha: ArrayLike, beta: ArrayLike, r2: ArrayLike, access_step: flo
 
 def _stepped(share: ArrayLike, step: float, name: str) -> np.ndarray:
     after = np.asarray(share, dtype=float) + step
-    if step <= 0 or (after > 1 + 1e-12).any():
+    if step <= 0 or (after > 1 + ROUNDING).any():
         raise InputError(f"{name} cannot rise by {step:g}", remedy="Choose a positive step that stays below 1.")
     return np.minimum(after, 1.0)

@@ -15,9 +15,9 @@ from core.targeting.worst_off import WorstOff, by_label, by_share, by_threshold
 __all__ = ["DEFINITIONS", "People", "Roles", "Score", "people"]
 
 DEFINITIONS = {
-    "share": "the share with the worst outcomes",
-    "threshold": "everybody beyond a threshold",
-    "label": "a column says so (0 or 1)",
+    "share": "the worst share",
+    "threshold": "beyond a threshold",
+    "label": "a 0-1 column says so",
 }
 
 

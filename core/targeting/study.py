@@ -109,10 +109,10 @@ class Study:
             lever: gains(self.now, better, self.settings.steps, prices, LEVEL) for lever, better in self.better.items()
         }
 
-    def needed_capacity(self, target: float) -> Estimate:
+    def needed_capacity(self, target: float, level: float = LEVEL) -> Estimate:
         """The capacity at which the chosen score reaches the share ``target`` of the worst-off."""
         exact = self.now.whole.needed_capacity(target)
-        return estimate(exact, self.now.resampled.needed_capacity(target), LEVEL)
+        return estimate(exact, self.now.resampled.needed_capacity(target), level)
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.common.comparison import Figure, Measurement, as_frame
 from core.common.export import to_csv
+from core.common.text import markdown
 from core.reproduce import MEASURED, headline
 from pages.shared.running import run_and_watch
 
@@ -40,11 +41,13 @@ def draw(key: str, *, intro: str) -> None:
 
 
 def _table(figures: Sequence[Figure], name: str, *, save: bool = True) -> None:
-    """The figures and their remarks; one that still grows cannot be saved (its file would be gone)."""
+    """The figures and their remarks, numbered; a table that still grows cannot be saved (its file would be gone)."""
     frame = as_frame(figures)
-    st.dataframe(frame.drop(columns="Remark"), hide_index=True, key=name, height="content")
-    for remark in dict.fromkeys(figure.note for figure in figures if figure.note):
-        st.caption(remark)
+    remarks = list(dict.fromkeys(figure.note for figure in figures if figure.note))
+    shown = frame.drop(columns="Remark").map(markdown)
+    shown["Figure"] += [f" ({remarks.index(figure.note) + 1})" if figure.note else "" for figure in figures]
+    st.table(shown.set_index("Figure"))
+    st.caption("\n".join(f"{place}. {markdown(remark)}" for place, remark in enumerate(remarks, 1)))
     if save:
         st.download_button(
             "Table (CSV)", to_csv(frame), file_name=f"{name}.csv", mime="text/csv", key=f"{name}-csv", on_click="ignore"

@@ -118,13 +118,13 @@ def _roles(table) -> Roles:
     definition = ask.word("Who is worst-off?", "definition", tuple(DEFINITIONS), DEFINITIONS.get)
     roles = Roles(outcome=outcome, definition=definition)
     if definition != "label":
-        low = ask.yes("A low outcome is bad (income, welfare)", "low_is_worst")
+        low = ask.yes("Low outcomes are bad", "low_is_worst")
         roles = replace(roles, low_is_worst=low, cut=ask.cut(definition))
         _worst(table, outcome, low)
     scores = ask.several("Scores in the file", "scores", without=(outcome,))
     features = ask.several("Or features for a model", "features", without=(outcome, *scores))
     if scores:
-        roles = replace(roles, scores=scores, low_score_is_worst=ask.yes("A low score is bad", "low_score_is_worst"))
+        roles = replace(roles, scores=scores, low_score_is_worst=ask.yes("Low scores are bad", "low_score_is_worst"))
     if features:
         roles = replace(roles, features=features, models=ask.models())
     with st.expander("Weights, running spells, groups"):

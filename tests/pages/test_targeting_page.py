@@ -13,9 +13,9 @@ VIEWS = (
     "Who is reached?",
     "Places or prediction?",
     "First and last mile",
-    "How many places are enough?",
+    "How many places?",
     "Who is screened?",
-    "Two ways to predict better",
+    "Two levers",
 )
 PICTURES = ("Who is reached?", "Places or prediction?", "Theory beside it", "Group by group")
 
@@ -132,7 +132,7 @@ def test_a_register_of_unknown_columns_asks_before_it_answers():
 
 def test_the_wrong_direction_of_a_score_is_told():
     app = upload(register())
-    asked(app, "A low score is bad").set_value(True).run()
+    asked(app, "Low scores are bad").set_value(True).run()
     assert "Worse than chance" in text(app)
 
 

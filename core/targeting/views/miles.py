@@ -57,7 +57,8 @@ numbers = {{
             "First mile: where the prediction knows nothing, the first bit of knowledge moves many people across the "
             "cut.",
             "Last mile: where it knows nearly all, and capacity is just as large as the group, the last errors at the "
-            "cut are all that is left to mend. Away from alpha = beta there is no last mile.",
+            "cut are all that is left to mend. Where capacity and group differ in size there is no last mile "
+            "(dashed: were they the same).",
             "The paper's theorem 3.2: at both ends the gain per unit of R² grows without bound as the step shrinks.",
         ),
     )
@@ -65,13 +66,16 @@ numbers = {{
 
 def _table(settings: MilesSettings) -> pd.DataFrame:
     r2 = _R2[:-10]
+    further = np.minimum(r2 + 0.01, 1.0)
     now = value(settings.alpha, settings.beta, r2)
     return pd.DataFrame(
         {
             "r2": r2,
             "reached": now,
-            "by_prediction": value(settings.alpha, settings.beta, np.minimum(r2 + 0.01, 1.0)) - now,
+            "by_prediction": value(settings.alpha, settings.beta, further) - now,
             "by_capacity": value(settings.alpha + 0.01, settings.beta, r2) - now,
+            "by_prediction_if_capacity_fits": value(settings.beta, settings.beta, further)
+            - value(settings.beta, settings.beta, r2),
         }
     )
 
@@ -97,10 +101,14 @@ def _figure(settings: MilesSettings, table: pd.DataFrame) -> go.Figure:
     ):
         line = {"color": colour, "width": 2.5}
         figure.add_scatter(x=table["r2"], y=table[column], mode="lines", line=line, name=name)
+    if settings.alpha != settings.beta:
+        fits = {"color": ORANGE, "width": 1.5, "dash": "dash"}
+        name = f"by one hundredth of R², were capacity {percent(settings.beta)}"
+        figure.add_scatter(x=table["r2"], y=table["by_prediction_if_capacity_fits"], mode="lines", line=fits, name=name)
     here = float(np.interp(settings.r2, table["r2"], table["by_prediction"]))
     marker = {"color": VERMILION, "size": 11, "symbol": "diamond"}
     figure.add_scatter(x=[settings.r2], y=[here], mode="markers", marker=marker, name="you are here")
-    top = float(table[["by_prediction", "by_capacity"]].max().max()) * 1.05
+    top = float(table.drop(columns=["r2", "reached"]).max().max()) * 1.05
     for x, words in ((0.0, "first mile"), (0.99, "last mile")):
         figure.add_annotation(x=x, y=top * 0.97, text=words, showarrow=False, xanchor="left" if x == 0 else "right")
     dotted = {"color": GREY, "dash": "dot", "width": 1}

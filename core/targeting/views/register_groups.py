@@ -48,8 +48,8 @@ def _answer(study: Study, shown: list[Group]) -> str:
     clear = "" if worst.recall.high < best.recall.low else " The intervals overlap: the difference may be chance."
     return (
         f"At a capacity of {percent(study.settings.alpha)}, **{percent(best.recall.value)}** of the worst-off of "
-        f"group {markdown(best.name)} are reached and **{percent(worst.recall.value)}** of group "
-        f"{markdown(worst.name)}.{clear}"
+        f"group “{markdown(best.name)}” are reached and **{percent(worst.recall.value)}** of group "
+        f"“{markdown(worst.name)}”.{clear}"
     )
 
 
@@ -106,4 +106,6 @@ def _figure(table: pd.DataFrame, study: Study) -> go.Figure:
     line = {"color": GREY, "dash": "dash", "width": 1}
     figure.add_scatter(x=[overall] * 2, y=[labels[0], labels[-1]], mode="lines", line=line, name="reached, all groups")
     finish(figure, x="share screened (line: 90% interval)", y="group", height=max(320, 120 + 40 * len(labels)))
-    return figure.update_yaxes(type="category", autorange="reversed").update_xaxes(tickformat=".0%", rangemode="tozero")
+    widest = max(float(np.nanmax(table[["reached_high", "burden_high"]].to_numpy(), initial=overall)), 0.01)
+    figure.update_yaxes(type="category", autorange="reversed")
+    return figure.update_xaxes(tickformat=".0%", range=[-0.03 * widest, 1.05 * widest])

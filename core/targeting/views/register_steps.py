@@ -172,5 +172,5 @@ def _figure(table: pd.DataFrame) -> go.Figure:
             },
             showlegend=False,
         )
-    finish(figure, x="further worst-off people found (line: 90% interval)", y="", height=280)
+    finish(figure, x="further worst-off found (line: 90%)", y="", height=280)
     return figure.update_yaxes(type="category", autorange="reversed")

@@ -33,6 +33,7 @@ MODELS = {
     "boosting": "boosted trees, as the paper's complex model",
 }
 MOST_CATEGORIES, MOST_ROWS = 50, 1_000_000
+_FEWEST_KNOWN = 20  # so that no fold is without a known cell
 _BOOSTED = {"max_iter": 60, "learning_rate": 0.05, "early_stopping": False}
 
 
@@ -145,7 +146,11 @@ def _usable(features: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
         if column.nunique(dropna=False) < 2:
             notes.append(f"Feature {name!r} is the same in every row and was left out.")
             continue
-        if (missing := int(features[name].isna().sum())) and pd.api.types.is_numeric_dtype(column):
+        known = int(column.notna().sum())
+        if known < _FEWEST_KNOWN:
+            notes.append(f"Feature {name!r} is known of {count(known, 'person', 'people')} only and was left out.")
+            continue
+        if (missing := column.size - known) and pd.api.types.is_numeric_dtype(column):
             notes.append(f"Feature {name!r}: {count(missing, 'missing cell')} kept, marked as missing to the model.")
         used[name] = column
     if not used:

@@ -168,10 +168,10 @@ def _refuse(bad: np.ndarray, column: str, what: str, remedy: str) -> None:
 
 
 def _share_threshold(bad: np.ndarray, weights: np.ndarray, beta: float) -> float:
-    """The outcome of the last person within the share beta, the worst first."""
+    """The outcome of the last row that lies within the share beta as a whole, the worst first."""
     if (weights == weights[0]).all() and (people := int(beta * bad.size + 1e-9)):
         return float(np.partition(bad, people - 1)[people - 1])
-    order = np.argsort(bad)
+    order = np.lexsort((weights, bad))  # of equal outcomes the lightest first, so that the rows' order decides nothing
     within = np.cumsum(weights[order]) <= beta * weights.sum() * (1 + 1e-12) + 1e-9
     if not within[0]:
         raise InputError(

@@ -35,13 +35,14 @@ dl { columns: 2; column-gap: 2em; margin: 0; font-size: .88em; } dl div { break-
 dt { display: inline; color: #4a5752; } dt::after { content: ": "; } dd { display: inline; margin: 0; }
 footer { margin-top: 1em; font-size: .82em; color: #4a5752; } a { color: #00568a; }
 @media (max-width: 500px) { dl { columns: 1; } }
-@media print { body { font-size: 9.2pt; line-height: 1.35; } main { padding: 0; max-width: none; } }
+@media print { body { font-size: 9.2pt; line-height: 1.35; } main { padding: 0; max-width: none; }
+  img { max-height: 80mm; object-fit: contain; } }
 """
 _DRAW = """
 const figure = FIGURE, picture = document.getElementById("picture");
 const width = Math.min(WIDTH, Math.max(320, picture.parentElement.clientWidth));
 Plotly.toImage({...figure, layout: {...figure.layout, width, height: HEIGHT}}, {format: "svg", width, height: HEIGHT})
-  .then(url => { picture.src = url; picture.hidden = false; });
+  .then(url => { picture.src = url; picture.hidden = false; document.getElementById("js-plotly-tester")?.remove(); });
 """
 
 

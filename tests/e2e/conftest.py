@@ -138,6 +138,12 @@ def chart(page: Page, name: str = "") -> None:
     page.locator(f"{place}.js-plotly-plot .main-svg").first.wait_for()
 
 
+def settled(page: Page) -> None:
+    """Wait until the script has run to its end; a list of options that is open before closes again."""
+    page.wait_for_timeout(300)  # what was typed or uploaded has to reach the server first
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+
+
 @dataclass
 class _Watch:
     """What a visitor's browser asked for, and the errors that it logged."""
@@ -161,7 +167,7 @@ class _Watch:
         assert not self.errors, f"the browser logged errors: {self.errors}"
 
     def _note_request(self, url: str) -> None:
-        if not url.startswith(("data:", "blob:")):
+        if not url.startswith(("data:", "blob:", "file:")):  # the last is a page that the visitor saved
             self.hosts.setdefault("/".join(url.split("/")[:3]), url)
 
     def _note_message(self, message: ConsoleMessage) -> None:

@@ -2,32 +2,19 @@
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import chart
 
 EXAMPLES = Path(__file__).parents[2] / "data" / "conformal"
 
 
-# The menu's list, its items, and the upload box are drawn by the framework; nothing of ours is in them.
-FRAMEWORKS_OWN = ("list", "listitem", "presentation-role-conflict")
-
-
 def answer(page: Page, name: str):
     return page.locator(f".st-key-answer-{name}")
-
-
-def test_the_home_page_leads_to_the_paper(page: Page, laurel: str):
-    page.goto(laurel)
-    expect(page.get_by_role("heading", name="Laurel", exact=True)).to_be_visible()
-    expect(page.get_by_text("Not built yet")).to_have_count(9)
-    page.get_by_role("link", name="Open Conformal prediction").click()
-    expect(page.get_by_role("heading", name="How sure can we be")).to_be_visible()
-    chart(page, "posterior")
 
 
 def test_a_moved_slider_changes_the_answer_and_the_link(page: Page, laurel: str):
@@ -128,19 +115,18 @@ def test_numbers_and_pictures_can_be_saved(page: Page, laurel: str):
         assert words in Path(download.value.path()).read_text("utf-8-sig")[:20_000_000]
 
 
-def test_a_run_goes_on_over_a_reload_and_serves_a_second_visitor(page: Page, browser: Browser, laurel: str):
+def test_a_run_outlives_a_reload_and_serves_a_second_visitor(page: Page, new_page: Callable[..., Page], laurel: str):
     link = f"{laurel}/conformal?tab=Reproduce&run_seed=77"
     page.goto(link)
     page.get_by_role("button", name="Run all experiments").click()
     expect(page.get_by_text(re.compile(r"Step [\d,]+ of")).first).to_be_visible()
     page.reload()
     expect(page.get_by_text(re.compile(r"Step [\d,]+ of")).first).to_be_visible()
-    second = browser.new_context().new_page()
+    second = new_page()
     second.goto(link)
     expect(second.get_by_text("Shared with 1 other viewer").first).to_be_visible(timeout=20_000)
     second.get_by_role("button", name="Cancel").click()
     expect(second.get_by_text("it goes on for the others")).to_be_visible(timeout=20_000)
-    second.context.close()
     expect(page.get_by_text("Measured on this server")).to_be_visible(timeout=300_000)
 
 
@@ -150,32 +136,6 @@ def test_a_lone_viewers_cancel_ends_the_run(page: Page, laurel: str):
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_text("The run was cancelled.")).to_be_visible()
     expect(page.get_by_role("button", name="Run all experiments")).to_be_visible()
-
-
-def test_presenter_mode_is_a_link(page: Page, laurel: str):
-    page.goto(f"{laurel}/conformal?present=true")
-    chart(page, "posterior")
-    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
-    size = page.evaluate("() => parseFloat(getComputedStyle(document.documentElement).fontSize)")
-    assert size > 20
-    ticks = page.locator(".st-key-posterior-figure .xtick text").first
-    assert float(ticks.evaluate("e => parseFloat(getComputedStyle(e).fontSize)")) >= 20
-
-
-@pytest.mark.parametrize(
-    "path", ["", "conformal", "conformal?tab=Your+data", "conformal?tab=Reproduce", "conformal?tab=Method"]
-)
-def test_pages_fit_a_phone_and_pass_the_accessibility_check(browser: Browser, laurel: str, path: str):
-    context = browser.new_context(viewport={"width": 390, "height": 844})
-    page = context.new_page()
-    page.goto(f"{laurel}/{path}")
-    expect(page.get_by_role("heading").first).to_be_visible(timeout=20_000)
-    page.wait_for_timeout(1500)
-    main = page.get_by_test_id("stMain")
-    assert main.evaluate("e => e.scrollWidth - e.clientWidth") <= 1
-    found = {each["id"]: each for each in Axe().run(page).response["violations"] if each["id"] not in FRAMEWORKS_OWN}
-    assert not found, {name: [node["html"][:200] for node in each["nodes"][:3]] for name, each in found.items()}
-    context.close()
 
 
 def test_the_first_visitor_after_a_start_may_come_by_a_link(page: Page, serve):

@@ -1,7 +1,5 @@
 """Conformal prediction as Bayesian quadrature."""
 
-import streamlit as st
-
 from core.conformal.equations import CLAIMS, EQUATIONS
 from core.conformal.views.calibration_sets import CalibrationSetsSettings, calibration_sets_view
 from core.conformal.views.losses import LossSettings
@@ -10,9 +8,7 @@ from core.conformal.views.posterior import PosteriorSettings, posterior_view
 from core.conformal.views.setting import SettingSettings, setting_view
 from core.conformal.views.staircase import StaircaseSettings, staircase_view
 from core.conformal.views.tuning import TargetSettings
-from pages.shared import frame, method, reproduce
-from pages.shared.settings_form import settings_form
-from pages.shared.view import show
+from pages.shared import explore, frame, method, reproduce
 from pages.tabs import conformal_data
 
 INTRO = (
@@ -29,33 +25,14 @@ VIEWS = {
 }
 
 
-def explore() -> None:
-    """One question at a time: its settings on the left, the answer and its picture on the right."""
-    chosen = st.segmented_control(
-        "What to see",
-        VIEWS,
-        default=next(iter(VIEWS)),
-        required=True,
-        key="view",
-        bind="query-params",
-        label_visibility="collapsed",
-    )
-    settings, view, name = VIEWS[chosen]
-    controls, picture = st.columns([1, 3], gap="large")
-    with controls:
-        asked = settings_form(settings)
-    with picture:
-        show(lambda: view(asked), name)
-
-
 frame.draw(
     "conformal",
     frame.Tabs(
-        explore=explore,
+        explore=lambda: explore.draw(VIEWS),
         your_data=conformal_data.draw,
         reproduce=lambda: reproduce.draw("conformal", intro=INTRO),
         method=lambda: method.draw(EQUATIONS, CLAIMS),
     ),
-    settings=(*(settings for settings, _, _ in VIEWS.values()), TargetSettings, LossSettings),
+    settings=(*explore.settings_of(VIEWS), TargetSettings, LossSettings),
     words={"view": tuple(VIEWS), "task": tuple(conformal_data.TASKS), "run_seed": reproduce.SEEDS},
 )

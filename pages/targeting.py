@@ -1,7 +1,5 @@
 """The value of prediction in identifying the worst-off."""
 
-import streamlit as st
-
 from core.targeting.equations import CLAIMS, EQUATIONS
 from core.targeting.study import StudySettings
 from core.targeting.views.capacity import CapacitySettings, capacity_view
@@ -10,9 +8,7 @@ from core.targeting.views.miles import MilesSettings, miles_view
 from core.targeting.views.priorities import PrioritiesSettings, priorities_view
 from core.targeting.views.reach import ReachSettings, reach_view
 from core.targeting.views.screened import ScreenedSettings, screened_view
-from pages.shared import frame, method, reproduce
-from pages.shared.settings_form import settings_form
-from pages.shared.view import show
+from pages.shared import explore, frame, method, reproduce
 from pages.tabs import targeting_data
 
 INTRO = (
@@ -30,33 +26,14 @@ VIEWS = {
 }
 
 
-def explore() -> None:
-    """One question at a time: its settings on the left, the answer and its picture on the right."""
-    chosen = st.segmented_control(
-        "What to see",
-        VIEWS,
-        default=next(iter(VIEWS)),
-        required=True,
-        key="view",
-        bind="query-params",
-        label_visibility="collapsed",
-    )
-    settings, view, name = VIEWS[chosen]
-    controls, picture = st.columns([1, 3], gap="large")
-    with controls:
-        asked = settings_form(settings)
-    with picture:
-        show(lambda: view(asked), name)
-
-
 frame.draw(
     "targeting",
     frame.Tabs(
-        explore=explore,
+        explore=lambda: explore.draw(VIEWS),
         your_data=targeting_data.draw,
         reproduce=lambda: reproduce.draw("targeting", intro=INTRO),
         method=lambda: method.draw(EQUATIONS, CLAIMS),
     ),
-    settings=(*(settings for settings, _, _ in VIEWS.values()), StudySettings),
+    settings=(*explore.settings_of(VIEWS), StudySettings),
     words={"view": tuple(VIEWS), "picture": tuple(targeting_data.PICTURES), "run_seed": reproduce.SEEDS},
 )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from core.common.errors import InputError
-from core.common.settings import decimal, whole
+from core.common.settings import Settings, decimal, whole
 from core.targeting.levers import ROUNDING
 
 __all__ = [
+    "Priced",
     "access_step",
     "alpha",
     "beta",
@@ -98,3 +100,27 @@ def prediction_cost() -> Any:
 def target() -> Any:
     """The share of the worst-off that is to be reached."""
     return decimal(0.75, low=0.05, high=0.99, step=0.01, label="Share to be reached", help="Of the worst-off.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Priced(Settings):
+    """Where an agency stands, the two steps that it can buy, and what they cost."""
+
+    alpha: float = alpha()
+    beta: float = beta()
+    r2: float = r2()
+    access_step: float = access_step()
+    prediction_step: float = prediction_step()
+    people: int = people()
+    place_cost: float = place_cost()
+    prediction_cost: float = prediction_cost()
+
+    @property
+    def access_cost(self) -> float:
+        """The price of the step in capacity."""
+        return self.place_cost * self.access_step * self.people
+
+    @property
+    def price_ratio(self) -> float:
+        """The price of the step in capacity over the other's."""
+        return self.access_cost / self.prediction_cost

@@ -24,6 +24,7 @@ from core.targeting.views.register_groups import register_groups_view
 from core.targeting.views.register_steps import register_steps_view
 from core.targeting.views.register_theory import register_theory_view
 from pages.shared import links
+from pages.shared.explore import one_of
 from pages.shared.registers import large_register
 from pages.shared.remember import remembered
 from pages.shared.settings_form import settings_form
@@ -67,17 +68,7 @@ def _answers(table: Table, roles: Roles, settings: StudySettings) -> None:
     made = remembered(
         ("study", roles, settings, chosen, table.fingerprint), lambda: study(found, settings, chosen=chosen)
     )
-    name = st.segmented_control(
-        "What to see",
-        PICTURES,
-        default=next(iter(PICTURES)),
-        required=True,
-        key="picture",
-        bind="query-params",
-        wrap=True,
-        label_visibility="collapsed",
-    )
-    view, file_name = PICTURES[name]
+    view, file_name = PICTURES[one_of(PICTURES, "picture")]
     code = _lines(table, roles, settings, chosen)
     show(lambda: view(made, code=code), file_name)
     _report(table, roles, made, code)

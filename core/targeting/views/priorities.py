@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.common.settings import Settings
 from core.common.template import BLUE, ORANGE, VERMILION, finish
 from core.common.text import number, percent
 from core.common.view import View
@@ -23,22 +22,8 @@ _NOTHING = 1e-6  # gains below are 0 / 0 in effect
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrioritiesSettings(Settings):
+class PrioritiesSettings(asked.Priced):
     """Whom one wants to reach, the two steps, and what they cost."""
-
-    alpha: float = asked.alpha()
-    beta: float = asked.beta()
-    r2: float = asked.r2()
-    access_step: float = asked.access_step()
-    prediction_step: float = asked.prediction_step()
-    people: int = asked.people()
-    place_cost: float = asked.place_cost()
-    prediction_cost: float = asked.prediction_cost()
-
-    @property
-    def price_ratio(self) -> float:
-        """The step in capacity's price over the other's."""
-        return self.place_cost * self.access_step * self.people / self.prediction_cost
 
 
 def priorities_view(settings: PrioritiesSettings) -> View:

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.common.settings import Settings
 from core.common.template import BLUE, GREEN, GREY, ORANGE, VERMILION, finish
 from core.common.text import count, number, percent
 from core.common.view import View
@@ -21,17 +20,8 @@ _GRID = np.linspace(0, 1, 401)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReachSettings(Settings):
+class ReachSettings(asked.Priced):
     """Where an agency stands, and the two steps that it can buy."""
-
-    alpha: float = asked.alpha()
-    beta: float = asked.beta()
-    r2: float = asked.r2()
-    access_step: float = asked.access_step()
-    prediction_step: float = asked.prediction_step()
-    people: int = asked.people()
-    place_cost: float = asked.place_cost()
-    prediction_cost: float = asked.prediction_cost()
 
 
 @dataclass(frozen=True)
@@ -76,7 +66,7 @@ def _found(settings: ReachSettings) -> _Found:
     access = float(value(alpha + settings.access_step, beta, r2)) - now
     prediction = float(value(alpha, beta, r2 + settings.prediction_step)) - now
     worst = beta * settings.people
-    price = settings.place_cost * settings.access_step * settings.people
+    price = settings.access_cost
     return _Found(
         now, access, prediction, _each(price, access * worst), _each(settings.prediction_cost, prediction * worst)
     )
